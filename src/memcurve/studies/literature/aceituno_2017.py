@@ -7,10 +7,11 @@ from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, masks
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
-SIZE, RADIUS, NOISE = 60, 0.95, 1e-3
-#: |λ| = RADIUS·u^power, u uniform: from all over the disc to its edge.
-POWERS = (2.0, 1.0, 0.5, 0.25, 0.1, 0.0)
-DRAWS = 5
+SIZE = 60  # of each network; an even number, for conjugate pairs
+RADIUS = 0.95  # of the spectrum, below 1 for stability
+NOISE = 1e-3  # under which memory is usable
+POWERS = (2.0, 1.0, 0.5, 0.25, 0.1, 0.0)  # |λ| = RADIUS·u^power, u uniform: from disc to edge
+DRAWS = 5  # networks for each power, for a rank correlation over 30
 
 
 def _network(power: float, rng: np.random.Generator) -> LinearNetwork:

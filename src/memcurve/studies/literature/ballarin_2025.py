@@ -12,11 +12,12 @@ from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.scaling import scale_to_spectral_norm
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict, differences
 
-SIZE, LARGEST_SINGULAR_VALUE, SAMPLES, WASHOUT = 30, 0.95, 10_000, 100
-#: 17 as they have, about between the bounds of their theorem.
-SCALES = np.logspace(-2, 3, 17).tolist()
-#: Of the states, which tanh keeps within ±1.
-NOISE = 1e-2
+SIZE = 30  # as theirs
+LARGEST_SINGULAR_VALUE = 0.95  # as theirs
+SAMPLES = 10_000  # as theirs
+WASHOUT = 100  # steps left out, after which 0.95^100 of the start is left
+SCALES = np.logspace(-2, 3, 17).tolist()  # 17 as theirs, about between the bounds of their theorem
+NOISE = 1e-2  # of the states, which tanh keeps within ±1
 
 
 def rademacher(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:

@@ -60,7 +60,8 @@ class PublishedClaim:
     ``measured`` is what the authors did, and in what sense they mean it; ``compared`` are the
     columns of the table: what was published, or what the study recomputed by their protocol; and
     what is true, exact or measured. The ``study`` takes a seed and computes, the ``judge`` sees its
-    numbers alone; ``sentences`` are what a verdict can say. The study ``needs`` these packages.
+    numbers alone; ``sentences`` are what a verdict can say, and ``read`` is what of the authors' it
+    rests on, where that is not the whole text. The study ``needs`` these packages.
     """
 
     name: str
@@ -76,6 +77,7 @@ class PublishedClaim:
     judge: Callable[[Numbers], Verdict] = field(repr=False)
     sentences: Mapping[str, str] = field(repr=False)
     needs: tuple[str, ...] = ()
+    read: str = ""
 
     @property
     def citation(self) -> str:
@@ -86,11 +88,12 @@ class PublishedClaim:
         """The claim with the verdict that follows from the study."""
         verdict = self.judge(numbers)
         text = "".join(self.sentences[name] for name in verdict.sentences).rstrip(".")
+        rests = f" Judged from {self.read}." if self.read else ""
         cited = ("name", "citation", "link", "statement", "measured", "compared")
         return JudgedClaim(
             **{name: getattr(self, name) for name in cited},
             word=verdict.word,
-            verdict=f"{text.format(**numbers, **verdict.facts)}.",
+            verdict=f"{text.format(**numbers, **verdict.facts)}.{rests}",
             points=tuple(points),
             numbers={name: float(value) for name, value in numbers.items()},
             seed=seed,

@@ -9,8 +9,12 @@ from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
-SIZE, SIGMA, INPUT_SCALE = 100, 0.085, 1e-6
-SKIPPED, TRAINED, TESTED = 1000, 4000, 1000
+SIZE = 100  # as theirs
+SIGMA = 0.085  # of the weights, as theirs: a spectral radius of about 0.85
+INPUT_SCALE = 1e-6  # their weakest, at which tanh is linear
+SKIPPED = 1000  # steps before training, more than any lag
+TRAINED = 4000  # steps, forty a node
+TESTED = 1000  # steps, over which correlations are taken
 
 
 def _simulated(A: Floats, C: Floats, seed: int) -> float:

@@ -6,7 +6,8 @@ from memcurve.memory import memory_curve
 from memcurve.network import ensembles
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
-SIZES, FACTORS = (4, 16), (2, 4, 8, 16)
+SIZES = (4, 16)  # S, few and some
+FACTORS = (2, 4, 8, 16)  # K/S, above 1, where their bound holds
 
 
 def study(seed: int) -> Study:

@@ -6,9 +6,8 @@ from memcurve.memory import fisher_curve
 from memcurve.network import LinearNetwork, ensembles, masks
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
-SIZE = 40
-#: How much each link of the chain amplifies.
-GAIN = 1.5
+SIZE = 40  # of each network
+GAIN = 1.5  # of each link of the chain, above 1 for amplification
 NORMAL = ("orthogonal", "symmetric", "ring")
 
 

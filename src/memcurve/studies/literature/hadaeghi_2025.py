@@ -9,13 +9,17 @@ from memcurve.network import LinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
-SIZE, EDGES, RADIUS, INPUT_SCALE = 64, 6 * 64, 0.99, 0.05
-#: Standard deviation of their noise, uniform with a width of 1e-5, which enters the recursion.
-NOISE = 1e-5 / np.sqrt(12)
-SAMPLES, WASHOUT, TRAINED, LAGS = 3000, 100, 0.7, int(1.4 * SIZE)
-#: Memory that was published, by percent of the connections that go both ways.
-PUBLISHED = {0: 11.05, 50: 10.49, 100: 9.88}
-DRAWS = 10
+SIZE = 64  # as theirs, like all that follows down to LAGS
+EDGES = 6 * SIZE  # connections
+RADIUS = 0.99  # spectral
+INPUT_SCALE = 0.05  # input weights are uniform up to it
+NOISE = 1e-5 / np.sqrt(12)  # uniform with a width of 1e-5, in the recursion
+SAMPLES = 3000  # steps
+WASHOUT = 100  # steps left out, also between training and test
+TRAINED = 0.7  # share of the steps
+LAGS = int(1.4 * SIZE)  # over which R² is summed
+PUBLISHED = {0: 11.05, 50: 10.49, 100: 9.88}  # memory by percent of connections both ways
+DRAWS = 10  # networks, over which means and their errors are taken
 
 
 def _network(reciprocity: int, rng: np.random.Generator) -> LinearNetwork:

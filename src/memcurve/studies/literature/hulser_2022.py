@@ -7,10 +7,10 @@ from memcurve.network import ensembles
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict, differences
 from memcurve.synthesis import task_error
 
-SIZE = 50
-KINDS = {"normal": 0.99, "symmetric": 0.9, "orthogonal": 0.9}
-#: A single lag, and targets made of several.
-DELAY, OTHERS = 40, ("average:80", "ar:0.97")
+SIZE = 50  # of each network, and so their total
+KINDS = {"normal": 0.99, "symmetric": 0.9, "orthogonal": 0.9}  # spectral radius by ensemble
+DELAY = 40  # a single lag, within the total
+OTHERS = ("average:80", "ar:0.97")  # targets made of several lags
 
 
 def study(seed: int) -> Study:

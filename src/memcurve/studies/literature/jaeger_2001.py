@@ -7,8 +7,9 @@ from memcurve.memory import memory_curve
 from memcurve.network import ensembles
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
-SIZE, DRAWS = 50, 8
-LENGTHS = (300, 1000, 10_000)
+SIZE = 50  # N, the bound
+DRAWS = 8  # networks
+LENGTHS = (300, 1000, 10_000)  # steps, from far too few to enough
 
 
 def study(seed: int) -> Study:

@@ -6,11 +6,12 @@ from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
-SIZE, RADIUS, LAGS, NOISE = 32, 0.9, 600, 0.1
-#: Sizes of the Jordan blocks of each pair of eigenvalues; fewer pairs for larger ones.
-BLOCKS = (1, 2, 4, 8)
-#: What is left at the end of the memory, of the response and of the curve.
-LEFT = 0.1
+SIZE = 32  # states, whatever the blocks
+RADIUS = 0.9  # spectral
+LAGS = 600  # after which k^7·0.9^k is below 1e-7
+NOISE = 0.1  # strong enough that not all of 32 are usable
+BLOCKS = (1, 2, 4, 8)  # sizes of the Jordan blocks of each pair of eigenvalues
+LEFT = 0.1  # of the response and of the curve where memory is taken to end
 
 
 def _network(block: int) -> LinearNetwork:

@@ -11,11 +11,11 @@ from memcurve.network.scaling import scale_to_spectral_norm
 from memcurve.studies.auditing.estimates import PROTOCOLS
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict, differences
 
-REGIONS, DENSITY = 90, 0.4
-#: Shares of the connections that are lost, which stand for age, and networks that lose them.
-LOST, DRAWS = (0.0, 0.3, 0.6, 0.9), 5
-#: Input weights of each network, whose scores are averaged.
-TRIALS = 3
+REGIONS = 90  # nodes, as many as regions of a usual atlas
+DENSITY = 0.4  # of the connections before any is lost
+LOST = (0.0, 0.3, 0.6, 0.9)  # shares of the connections lost, which stand for age
+DRAWS = 5  # networks that lose them, for a rank correlation over 20
+TRIALS = 3  # input weights of each network, whose scores are averaged; theirs are ten
 
 
 def brain(lost: float, seed: int) -> Floats:

@@ -10,9 +10,14 @@ from memcurve.network import LinearNetwork, ensembles
 from memcurve.studies.auditing.estimates import PROTOCOLS
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
-SIZE, RADIUS, WEAK = 100, 0.9, 0.1
-#: Of `ipc`: delays and degrees of products of Legendre polynomials, steps, ridge, rows trained on.
-DELAYS, DEGREE, STEPS, RIDGE, TRAINED = 10, 3, 2000, 1.0, 0.8
+SIZE = 100  # nodes, many more than its 30 lags
+RADIUS = 0.9  # spectral
+WEAK = 0.1  # factor of the input weights, which changes no memory
+DELAYS = 10  # of products of Legendre polynomials, the default of `ipc`, as is what follows
+DEGREE = 3  # of these products
+STEPS = 2000  # the user's choice
+RIDGE = 1.0  # on the normal matrix
+TRAINED = 0.8  # share of the rows
 
 
 def study(seed: int) -> Study:

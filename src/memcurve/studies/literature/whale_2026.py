@@ -12,11 +12,15 @@ from memcurve.network import LinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
-#: What was reported with biological weights, with random ones (their table) and with the best.
-PUBLISHED, OPTIMISED = {"own": 1.39, "random": 2.13}, 23.91
-RADIUS, LAGS, WASHOUT, TRAINED, TESTED, RIDGE = 0.97, 50, 200, 1400, 600, 1.0
-#: Noise that acts like the ridge, for input of unit variance; theirs is uniform on [-1, 1].
-NOISE = float(np.sqrt(3 * RIDGE / TRAINED))
+PUBLISHED = {"own": 1.39, "random": 2.13}  # with biological weights, and with random ones (table)
+OPTIMISED = 23.91  # what they report for their best weights
+RADIUS = 0.97  # as theirs, like all that follows down to RIDGE
+LAGS = 50  # over which r² is summed
+WASHOUT = 200  # steps
+TRAINED = 1400  # steps
+TESTED = 600  # steps
+RIDGE = 1.0  # on the normal matrix
+NOISE = float(np.sqrt(3 * RIDGE / TRAINED))  # acts like the ridge, for input of unit variance
 #: Beginnings of the names of sensory neurons that they drive, equally; they read the others.
 DRIVEN = (
     "ALM", "AVM", "PLM", "PVM", "ASE", "ASG", "ASH", "ASI", "ASJ", "ASK", "AWA", "AWB", "AWC",
