@@ -17,7 +17,7 @@ from memcurve import (
     noise_profile,
 )
 from memcurve.network.graph import strong_components
-from memcurve.solve.modular import minimal_polynomial, repeated_components
+from memcurve.solve.modular import minimal_polynomial, uncontrollable_modes
 from refusals import refuses
 from tolerances import agree
 
@@ -115,8 +115,10 @@ def test_repeated_components() -> None:
     C = np.array([1.0, 0.0, 1.0, 1.0])
     exact = minimal_polynomial(A, C)
     assert exact[:2] == (3, 0)
-    [lost] = repeated_components([A[np.ix_(n, n)] for n in strong_components(A)], exact.modulo)
-    assert (lost.values.tolist(), lost.appears, lost.counts) == ([0.5], 3, 2)
+    blocks = [A[np.ix_(n, n)] for n in strong_components(A)]
+    [modes], unknown = uncontrollable_modes(blocks, exact.modulo)
+    assert (modes.values.tolist(), modes.multiplicity, modes.controllable) == ([0.5], 3, 2)
+    assert unknown == 0
 
 
 def test_a_component_that_repeats_itself() -> None:
@@ -125,11 +127,12 @@ def test_a_component_that_repeats_itself() -> None:
     A[:4, 4], A[4, :4] = [0.1, 0.1, 0.2, 0.2], 0.4
     A[0, 1] = A[1, 0] = A[2, 3] = A[3, 2] = 0.3
     exact = minimal_polynomial(A, np.eye(5)[4])
-    lost = repeated_components([A], exact.modulo)
-    assert sorted((each.values[0].real, each.appears, each.counts) for each in lost) == [
+    modes, unknown = uncontrollable_modes([A], exact.modulo)
+    assert sorted((m.values[0].real, m.multiplicity, m.controllable) for m in modes) == [
         (-0.3, 2, 0),
         (0.3, 1, 0),
     ]
+    assert unknown == 0
 
 
 @pytest.mark.parametrize("copies", [2, 3])
@@ -143,7 +146,7 @@ def test_large_components_that_are_copies(copies: int) -> None:
     assert minimal_polynomial(A, C).degree == 60
     if copies > 2:
         found = controllable_spectrum(LinearNetwork(A, C)).uncontrollable
-        assert [(len(modes.values), modes.appears, modes.counts) for modes in found] == [(30, 3, 2)]
+        assert [(len(m.values), m.multiplicity, m.controllable) for m in found] == [(30, 3, 2)]
     assert_right(A, C)
 
 

@@ -14,7 +14,7 @@ from memcurve.solve.modular import (
     minimal_polynomial,
     primes_for,
     residues,
-    zero_eigenvalues,
+    uncontrollable_modes,
 )
 from truth import independent_rows
 
@@ -45,14 +45,37 @@ def test_ranks_are_those_of_the_oracle(seed: int) -> None:
         assert minimal_polynomial(each, C[:, 0]).degree == rank
 
 
-def test_zero_eigenvalues() -> None:
-    """A nilpotent block of four, and three other eigenvalues."""
+def test_uncontrollable_eigenvalues() -> None:
+    """A nilpotent block of four, whose zeros are all controllable, and 0.5 twice, 0.25 once."""
     B = np.zeros((7, 7))
     B[:4, :4], B[4:, 4:] = np.eye(4, k=-1), np.diag([0.5, 0.5, 0.25])
-    assert zero_eigenvalues(B) == 4
-    assert minimal_polynomial(B, np.ones(7))[:2] == (6, 4)
+    exact = minimal_polynomial(B, np.ones(7))
+    assert exact[:2] == (6, 4)
+    loops = [*np.diag(B[4:, 4:])[:, None, None]]
+    [modes], unknown = uncontrollable_modes([B[:4, :4], *loops], exact.modulo)
+    assert (modes.values.tolist(), modes.multiplicity, modes.controllable) == ([0.5], 2, 1)
+    assert (modes.blocks, unknown) == ((1, 2), 0)
+    exact = minimal_polynomial(B, np.eye(7)[2])
+    assert exact[:2] == (2, 2)
+    [zeros, *others], unknown = uncontrollable_modes([B], exact.modulo)
+    assert (zeros.values.tolist(), zeros.multiplicity, zeros.controllable) == ([0], 4, 2)
+    assert {each.values[0].real: each.times for each in others} == {0.5: 2, 0.25: 1}
+    assert unknown == 0
     assert minimal_polynomial(B, np.zeros(7))[:2] == (0, 0)
-    assert zero_eigenvalues(B[4:, 4:]) == 0
+
+
+def test_uncontrollable_eigenvalues_of_a_large_block() -> None:
+    """A bipartite graph of equal weights whose leaves repeat: ±√2 w and 0, known as integers."""
+    star = np.zeros((3, 3))
+    star[0, 1:] = star[1:, 0] = 0.3
+    A = np.kron(np.eye(12), star)
+    A[0, 3::3] = A[3::3, 0] = 0.3  # the centres of eleven stars are joined to that of the first
+    exact = minimal_polynomial(A, np.eye(36)[0])
+    modes, unknown = uncontrollable_modes([A], exact.modulo)
+    assert unknown == 0
+    found = {round(complex(v).real, 12): each.times for each in modes for v in each.values}
+    own = round(0.3 * 2**0.5, 12)
+    assert found == {0.0: 12, own: 10, -own: 10}  # of two leaves what differs; of ten stars more
 
 
 @pytest.mark.parametrize("tail", [0, 3])

@@ -11,11 +11,9 @@ tell how much hangs on such modes.
     every mode isolated and excited far above rounding (PBH test) → all controllable
     exact rank r, modulo primes (``modular``) = n → all controllable
     r < n → only zeros are uncontrollable: a shift of the filter by as many lags
-          | the Krylov space ends after r steps, in floating point too: its r × r matrix
-          | normal A: equal eigenvalues merged, those that the mask excites
-          | components that repeat each other: as many of them as are controllable
-          | weights are multiples of one: the uncontrollable eigenvalues, from χ/μ over the integers
-          | the PBH test finds as many clearly unexcited modes as are uncontrollable
+          | r < n/2, and the Krylov space ends after r steps in floating point too: its r × r matrix
+          | the uncontrollable eigenvalues are known exactly (``modular``), as roots of χ/μ
+          | as many modes as are controllable stand out, equal eigenvalues taken as one (PBH test)
     else the poles are not known: ball arithmetic, or the rank alone
 
 With χ the characteristic polynomial and μ the minimal polynomial of the mask, χ = z^m q μ. LAPACK
@@ -47,7 +45,13 @@ from memcurve.network.operator import Operator
 from memcurve.network.tall import backend_of
 from memcurve.solve import modular
 from memcurve.solve import spectrum as spectra
-from memcurve.solve.errors import UNKNOWN, Sensitivity, pole_sensitivity
+from memcurve.solve.errors import (
+    UNKNOWN,
+    Sensitivity,
+    backward_error,
+    normal_sensitivity,
+    pole_sensitivity,
+)
 from memcurve.solve.factor import TAIL, state_covariance
 from memcurve.solve.modular import MinimalPolynomial, UncontrollableModes, sparse_if_few
 from memcurve.solve.powers import power_norms, solve_stein, sums_of_powers
@@ -428,7 +432,7 @@ class Analysis:
                 raise unstable(test.unstable_radius)
             if test.sure:
                 return self._full(test)
-        return (self._full if self.degree.degree == full else self._deficient)(test)
+        return self._full(test) if self.degree.degree == full else self._deficient()
 
     def _full(self, test: PBHTest | None) -> Spectrum:
         """All modes count."""
@@ -443,14 +447,15 @@ class Analysis:
                 rank_robust = test.robust_rank
         return Spectrum(poles, full, rank_robust, self.nodes, margin, *self.sensitivity)
 
-    def _deficient(self, test: PBHTest | None) -> Spectrum:
-        """Not all modes count."""
+    def _deficient(self, *, small: float = 1e-12) -> Spectrum:
+        """Not all modes are controllable; an error so ``small`` needs no second way."""
         require_room_for_states(len(self), "PBH test")
-        rank, solved = self.degree.degree, None
-        if not self._knows_lost:
-            solved = spectra.krylov_space(self.A, self.C[:, 0], rank)
-            solved = solved or spectra.merged(self.dense, self.mask[:, 0], rank)
-        solved = solved or self._without_uncontrollable(test)
+        rank, known = self.degree.degree, list[Poles | None]()
+        if 2 * rank < len(self) and not self._only_zeros:
+            known.append(spectra.krylov_space(self.A, self.C[:, 0], rank))
+        if not any(each and each.sensitivity.curve <= small for each in known):
+            known.append(self._without_uncontrollable())
+        solved = min(filter(None, known), key=lambda each: each.sensitivity.curve, default=None)
         if solved is None:
             return Spectrum(None, rank, rank, self.nodes, np.nan, *UNKNOWN)
         poles, sensitivity, shift, uncontrollable = solved
@@ -479,46 +484,46 @@ class Analysis:
         few = edges <= max(modular.FEW_NON_ZEROS * len(self), 4) * len(self)
         return graph.most_nodes_on_cycles(A) if few else len(self)
 
-    @cached_property
-    def _repeated(self) -> list[UncontrollableModes]:
-        return modular.repeated_components(self.blocks, self.degree.modulo)
+    @property
+    def _only_zeros(self) -> bool:
+        """Whether, by the wiring, no eigenvalues but zeros are uncontrollable."""
+        return self.nodes_on_cycles == self.degree.nonzero
 
-    @cached_property
-    def _knows_lost(self) -> bool:
-        """Whether only zeros and components that repeat each other are uncontrollable."""
-        missing = self.nodes_on_cycles - self.degree.nonzero
-        return missing == 0 or missing == sum(modes.missing for modes in self._repeated)
+    def _uncontrollable(self) -> list[UncontrollableModes] | None:
+        """Uncontrollable modes; None where it is not known which all of these are."""
+        exact, zeros = self.degree, len(self) - self.nodes_on_cycles
+        if self._only_zeros:
+            at_zero = UncontrollableModes(np.zeros(1, complex), zeros, exact.zeros)
+            return [at_zero] if at_zero.times else []
+        modes, unknown = modular.uncontrollable_modes(self.blocks, exact.modulo)
+        if not unknown:
+            return modes
+        modes = [each for each in modes if not each.values.any()]
+        zeros = modes[0].multiplicity if modes else exact.zeros
+        others = spectra.unexcited(self.dense, self.mask[:, 0], zeros, exact.nonzero)
+        return others and modes + others
 
-    def _without_uncontrollable(self, test: PBHTest | None) -> Poles | None:
+    def _without_uncontrollable(self) -> Poles | None:
         """All poles but uncontrollable ones, with the zeros among these as a shift."""
-        exact, nonzero, blocks = self.degree, self.nodes_on_cycles, self.blocks
-        if not self._knows_lost:
-            alone = sum(1 for B in blocks if len(B) == 1 and B.any())
-            larger = (B for B in blocks if len(B) > 1)
-            nonzero = alone + sum(len(B) - modular.zero_eigenvalues(B) for B in larger)
-        zeros, missing = len(self) - nonzero, nonzero - exact.nonzero
-        at_zero = UncontrollableModes(np.zeros(1, complex), zeros, exact.zeros)
-        uncontrollable = [at_zero] if zeros > exact.zeros else []
-        kept = [nodes for nodes, B in zip(self.strong_components, blocks, strict=True) if B.any()]
+        exact, modes, kept = self.degree, None, self.strong_components
+        if is_symmetric := graph.is_symmetric(self.dense) and not self._only_zeros:
+            modes = spectra.unexcited(self.dense, self.mask[:, 0], 0, exact.degree)
+        if modes is None:
+            is_symmetric, modes = False, self._uncontrollable()
+            pairs = zip(self.strong_components, self.blocks, strict=True)
+            kept = [nodes for nodes, B in pairs if B.any()]
+        if modes is None:
+            return None
         poles = graph.eigenvalues(self.stored, kept) if kept else np.zeros(0, complex)
-        sensitivity = pole_sensitivity(self.stored, kept)
-        if missing:
-            named = self._repeated
-            roots = spectra.uncontrollable_roots(named)
-            if sum(often for _, often, _ in roots) != missing:
-                exactly, named = modular.integer_roots(blocks, exact.modulo), []
-                roots = [(root, often, 4 * EPS * abs(root)) for root, often in exactly]
-                roots = roots or (test or spectra.pbh_test(self.stored, self.mask[:, 0])).unexcited(
-                    zeros
-                )
-            if sum(often for _, often, _ in roots) != missing:
-                return None
-            poles, more, gone = spectra.without_uncontrollable(poles, roots)
-            sensitivity, uncontrollable = sensitivity.plus(more), uncontrollable + (named or gone)
+        poles, more = spectra.without_uncontrollable(poles, modes)
+        if is_symmetric:
+            sensitivity = normal_sensitivity(poles, backward_error(self.dense))
+        else:
+            sensitivity = pole_sensitivity(self.stored, kept).plus(more)
         shift = len(poles) - exact.degree
-        if shift < 0:  # zeros that count were left out
+        if shift < 0:  # controllable zeros were left out
             poles, shift = np.concatenate([poles, np.zeros(-shift)]), 0
-        return Poles(poles, sensitivity, shift, tuple(uncontrollable))
+        return Poles(poles, sensitivity, shift, tuple(modes))
 
 
 def sizes_by_products(

@@ -45,7 +45,7 @@ from memcurve.solve.factor import (
 from memcurve.solve.powers import MANY_STATES, residual_norm, solve_stein
 from memcurve.solve.problem import Problem
 from memcurve.solve.realization import cascade_of, graded_realization, lasting_factor, modes_of
-from memcurve.solve.spectrum import counting_poles
+from memcurve.solve.spectrum import controllable_poles
 
 #: Relative error of an input's density above which a filter does not stand for it. Doubled: errors
 #: up to four times as much are let through.
@@ -402,7 +402,7 @@ def solve_cascade(problem: Problem, *, hopeless: float = 1e12) -> Answer:
         poles, gap = spectrum.poles, spectrum.gap
         if spectrum.response is not None:  # zeros are lost
             # all poles span what the states hold and more, which takes no part in what is read
-            chosen = chosen if read else partial(counting_poles, spectrum)
+            chosen = chosen if read else partial(controllable_poles, spectrum)
             poles, gap = chosen(eigenvalues(space.A)), 0.0
     elif problem.analysis.rank < len(problem.states) or not problem.analysis.rank_is_robust:
         raise UncertainResultError("some modes are controllable by rounding at most.")

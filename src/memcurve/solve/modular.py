@@ -15,10 +15,10 @@ A reaches all that C does with A (Heymann 1968).
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -338,21 +338,25 @@ def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
     return [np.array(group, np.intp) for group in groups.values() if len(group) > 1], vanishing
 
 
-# --- uncontrollable eigenvalues, from the characteristic polynomial χ and the minimal one μ
+# --- uncontrollable eigenvalues: the roots of χ/μ, characteristic over minimal polynomial
 
 
 class UncontrollableModes(NamedTuple):
-    """Eigenvalues that appear, and count, so often each, of these strong components, if known."""
+    """Eigenvalues, how often each appears and is controllable; its strong components, if known.
+
+    ``uncertainty`` is how far a value may be off, beyond its last digits.
+    """
 
     values: Complexes
-    appears: int
-    counts: int
+    multiplicity: int
+    controllable: int
     blocks: tuple[int, ...] = ()
+    uncertainty: float = 0.0
 
     @property
-    def missing(self) -> int:
-        """How many are uncontrollable."""
-        return len(self.values) * (self.appears - self.counts)
+    def times(self) -> int:
+        """How often each of them is uncontrollable."""
+        return self.multiplicity - self.controllable
 
 
 def flint_matrix(x: Floats, prime: int) -> Any:
@@ -376,128 +380,110 @@ def _word_residues(x: Floats, prime: int) -> list[int]:
     return entries
 
 
-def zero_eigenvalues(B: Floats) -> int:
-    """How often zero is an eigenvalue of a block; by accident more, with a chance of n/2⁶²."""
-    coefficients = flint_matrix(B, WORD_PRIMES[0]).charpoly().coeffs()
-    return next(k for k, c in enumerate(coefficients) if c != 0)
+def uncontrollable_modes(
+    blocks: Sequence[Floats], minimal: dict[int, list[int]], *, small: int = 24
+) -> tuple[list[UncontrollableModes], int]:
+    """Eigenvalues of the blocks that a single input does not control, and how many are unknown.
 
-
-def repeated_components(
-    blocks: Sequence[Floats],
-    modulo: dict[int, list[int]],
-    *,
-    small: int = 24,
-    most_digits: int = 400,
-) -> list[UncontrollableModes]:
-    """What is lost of strong components that repeat each other, or themselves.
-
-    A single input drives an eigenvalue of several as often as μ has it as a root. Of ``small``
-    components χ is factored over the integers, unless weights differ by ``most_digits`` bits, of
-    larger ones of a size it is taken as a whole: it counts as often as it divides μ modulo primes.
+    They are the roots of χ/μ, which is known modulo a prime. Factors of χ over the integers of
+    ``small`` blocks, and χ of larger ones as a whole, divide it as often as their roots are
+    uncontrollable. The coefficients of what is left are read off their residues where weights are
+    small multiples of one number. Other primes confirm that these factors are some of χ, and how
+    often μ has each.
     """
-    sizes, members = Counter(map(len, blocks)), defaultdict[tuple[int, ...], list[int]](list)
-    weights = np.concatenate([np.zeros(0), *(B[B != 0] for B in blocks if len(B) <= small)])
-    exponents = dyadic(weights)[1]
-    unit = int(exponents.min(initial=0))
-    if exponents.max(initial=unit) - unit > most_digits:
-        small = 0
-    for k, B in enumerate(blocks):
-        if len(B) <= small:
-            for factor, often in _factors(B, unit):
-                members[factor] += [k] * often
-        elif sizes[len(B)] > 1:
-            factor = tuple(map(int, flint_matrix(B, WORD_PRIMES[0]).charpoly().coeffs()))
-            if factor[0]:  # zeros are counted elsewhere
-                members[factor].append(k)
-    uncontrollable = []
-    for factor, group in members.items():
-        B, total, is_small = blocks[group[0]], len(group), len(factor) <= small + 1
-        counts = total
-        for prime, minimal in modulo.items():
-            divisor = _stretched(factor, unit, prime)
-            if not is_small:
-                divisor = flint_matrix(B, prime).charpoly()
-            counts = min(counts, _multiplicity(divisor, minimal))
-        if 0 <= counts < total:
-            values = _roots(factor, unit) if is_small else eigenvalues(B)
-            where = tuple(sorted(set(group)))
-            uncontrollable.append(UncontrollableModes(values, total, counts, where))
-    return uncontrollable
-
-
-def _factors(B: Floats, unit: int) -> list[tuple[tuple[int, ...], int]]:
-    """Irreducible factors of det(z − B/2^unit), by their coefficients, zeros left out."""
-    from flint import fmpz_mat
-
-    mantissa, exponent = (part.tolist() for part in dyadic(B.ravel()))
-    entries = [m << (e - unit) if m else 0 for m, e in zip(mantissa, exponent, strict=True)]
-    factors = fmpz_mat(len(B), len(B), entries).charpoly().factor()[1]
-    return [(tuple(map(int, g.coeffs())), often) for g, often in factors if g[0] != 0]
-
-
-def _stretched(factor: tuple[int, ...], unit: int, prime: int) -> Any:
-    """The polynomial whose roots are those of a factor times a power of two, modulo a prime."""
     from flint import nmod_poly
 
-    power, degree = pow(2, unit, prime), len(factor) - 1
-    scaled = [c * pow(power, degree - k, prime) % prime for k, c in enumerate(factor)]
-    return nmod_poly(scaled, prime)
+    prime, found = next(iter(minimal)), list[UncontrollableModes]()
+    mu = {p: nmod_poly(coefficients, p) for p, coefficients in minimal.items()}
+    chi = [flint_matrix(B, prime).charpoly() for B in blocks]
+    rest = math.prod(chi, start=nmod_poly([1], prime)) // mu[prime]
+
+    def divide_out(divisor: Callable[[int], Any], values: Callable[[], Complexes]) -> None:
+        nonlocal rest
+        times = _multiplicity(divisor(prime), rest)
+        if times:
+            often = [_multiplicity(divisor(prime), each) for each in chi]
+            where = tuple(np.flatnonzero(often).tolist())
+            modes = UncontrollableModes(values(), sum(often), sum(often) - times, where)
+            if all(_multiplicity(divisor(p), mu[p]) == modes.controllable for p in mu):
+                found.append(modes)
+                rest //= divisor(prime) ** times
+
+    divide_out(lambda p: nmod_poly([0, 1], p), lambda: np.zeros(1, complex))
+    for B, polynomial in zip(blocks, chi, strict=True):
+        if rest.degree() == 0:
+            break
+        if len(B) <= small and (unit := _unit([B])):
+            for factor in _factors(B, unit):
+                divide_out(partial(_stretched, factor, unit), partial(_roots, factor, unit))
+        elif polynomial[0] and rest % polynomial == 0:
+            divide_out(lambda p: flint_matrix(B, p).charpoly(), partial(eigenvalues, B))  # noqa: B023
+    largest = max(float(np.abs(B).max()) for B in blocks)
+    if rest.degree() and (unit := _unit(blocks)) and largest < prime * unit:
+        word = WORD_PRIMES[0]
+        others = [flint_matrix(B, word).charpoly() for B in blocks]
+        for factor in _lifted(rest, unit):
+            if any(each % _stretched(factor, unit, word) == 0 for each in others):
+                divide_out(partial(_stretched, factor, unit), partial(_roots, factor, unit))
+    return found, rest.degree()
 
 
-def _roots(factor: tuple[int, ...], unit: int) -> Complexes:
-    """Roots times 2^unit, correctly rounded but for the last digit."""
+def _multiplicity(divisor: Any, polynomial: Any) -> int:
+    """How often it divides a polynomial."""
+    count = 0
+    while polynomial % divisor == 0:
+        polynomial, count = polynomial // divisor, count + 1
+    return count
+
+
+def _unit(blocks: Sequence[Floats], *, most_digits: int = 400) -> Fraction | None:
+    """The number that all weights are multiples of, unless they differ by too many digits."""
+    weights = np.unique(np.concatenate([np.abs(B[B != 0]) for B in blocks]))
+    integers, exponents = (part.tolist() for part in dyadic(weights))
+    if not integers or exponents[-1] - exponents[0] > most_digits:
+        return None
+    unit: int = 0
+    for m, e in zip(integers, exponents, strict=True):
+        unit = math.gcd(unit, m << (e - exponents[0]))
+        if unit == 1:
+            break
+    return unit * Fraction(float(np.ldexp(1.0, exponents[0])))
+
+
+def _factors(B: Floats, unit: Fraction) -> list[list[int]]:
+    """Irreducible factors of det(z − B/unit) but z, by their coefficients."""
+    from flint import fmpz_mat
+
+    entries = [int(Fraction(x) / unit) for x in B.ravel().tolist()]
+    factors = fmpz_mat(len(B), len(B), entries).charpoly().factor()[1]
+    return [[int(c) for c in factor.coeffs()] for factor, _ in factors if factor[0] != 0]
+
+
+def _lifted(rest: Any, unit: Fraction) -> list[list[int]]:
+    """Irreducible factors over the integers, in units, of what has small coefficients there."""
+    from flint import fmpz_poly
+
+    lifted, prime = list[list[int]](), rest.modulus()
+    for factor, _ in rest.factor_squarefree()[1]:
+        scaled = [int(c) for c in _stretched(factor.coeffs(), 1 / unit, prime).coeffs()]
+        whole = fmpz_poly([c - prime if 2 * c > prime else c for c in scaled])
+        lifted += [[int(c) for c in each.coeffs()] for each, _ in whole.factor()[1]]
+    return lifted
+
+
+def _stretched(factor: Sequence[Any], unit: Fraction, prime: int) -> Any:
+    """The polynomial whose roots are those of a factor times a unit, modulo a prime."""
+    from flint import nmod_poly
+
+    number = unit.numerator * pow(unit.denominator, -1, prime)
+    powers = [pow(number, k, prime) for k in range(len(factor))][::-1]
+    return nmod_poly([int(c) * u % prime for c, u in zip(factor, powers, strict=True)], prime)
+
+
+def _roots(factor: list[int], unit: Fraction) -> Complexes:
+    """Roots times a unit, correctly rounded but for the last digits."""
     from flint import ctx, fmpz_poly
 
     with ctx.workprec(128):
-        roots = np.array([complex(root) for root, _ in fmpz_poly(list(factor)).complex_roots()])
-    return np.asarray(np.ldexp(roots.real, unit) + 1j * np.ldexp(roots.imag, unit))
-
-
-def _multiplicity(divisor: Any, minimal: list[int]) -> int:
-    """How often it divides μ; −1 where it has a root in common with what is left."""
-    rest, count = type(divisor)(minimal, divisor.modulus()), 0
-    while rest % divisor == 0:
-        rest, count = rest // divisor, count + 1
-    return count if rest.gcd(divisor).degree() == 0 else -1
-
-
-def integer_roots(
-    blocks: Sequence[Floats], modulo: dict[int, list[int]], *, most_weights: int = 16
-) -> list[tuple[complex, int]]:
-    """Non-zero eigenvalues of the blocks that do not count, each with how often it is lost.
-
-    The roots of χ/μ. Where weights are few, and multiples of one w, that is a polynomial over the
-    integers in z/w; coefficients that are small are known from their residues, else primes differ.
-    """
-    from flint import ctx, fmpz_poly, nmod_poly
-
-    weights = np.unique(np.concatenate([np.unique(np.abs(B[B != 0])) for B in blocks]))
-    if not 0 < len(weights) <= most_weights:
-        return []
-    unit = Fraction(float(weights[0]))
-    if any((Fraction(w) / unit).denominator > 1 for w in weights.tolist()):
-        return []
-    read: list[list[tuple[int, list[int]]]] = []
-    for prime, minimal in modulo.items():
-        uncontrollable = nmod_poly([1], prime)
-        for B in blocks:
-            uncontrollable *= flint_matrix(B, prime).charpoly()
-        uncontrollable //= nmod_poly(minimal, prime)
-        inverse, factors = pow(int(residues(weights[:1], prime)[0]), -1, prime), []
-        for factor, often in uncontrollable.factor_squarefree()[1]:
-            coefficients = [int(c) for c in factor.coeffs()]
-            coefficients = coefficients[coefficients[0] == 0 :]  # zero is no matter here
-            scaled = [
-                c * pow(inverse, len(coefficients) - 1 - k, prime) % prime
-                for k, c in enumerate(coefficients)
-            ]
-            factors.append((often, [c - prime if 2 * c > prime else c for c in scaled]))
-        read.append(sorted(factors))
-    if any(other != read[0] for other in read[1:]):
-        return []
-    with ctx.workprec(128):
-        return [
-            (complex(root) * float(weights[0]), often)
-            for often, coefficients in read[0]
-            for root, _ in fmpz_poly(coefficients).complex_roots()
-        ]
+        roots = [complex(root) for root, _ in fmpz_poly(factor).complex_roots()]
+    return np.asarray(np.array(roots, complex) * float(unit))

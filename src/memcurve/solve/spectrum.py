@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memcurve.core.types import EPS, TINY, Complexes, Floats
 from memcurve.network.graph import (
@@ -33,7 +34,6 @@ from memcurve.solve.errors import (
     FIRST_ORDER,
     Sensitivity,
     backward_error,
-    normal_sensitivity,
     uncertain_poles_sensitivity,
 )
 from memcurve.solve.factor import hessenberg
@@ -102,10 +102,6 @@ class Spectrum:
     uncontrollable: tuple[UncontrollableModes, ...] = ()
 
 
-#: Uncontrollable eigenvalues, with how often each is so and how far it may be off.
-Roots = list[tuple[complex, int, float]]
-
-
 # --- the PBH test
 
 
@@ -143,18 +139,6 @@ class PBHTest(NamedTuple):
         groups = touching(self.values, self.disc)
         return sum(1 for group in groups if len(group) > 1 or clear[group[0]])
 
-    def unexcited(self, zeros: int) -> Roots:
-        """Modes that are surely not excited, besides ``zeros`` of them; none where one may be."""
-        chosen = np.argsort(np.abs(self.values), kind="stable")[zeros:]
-        excitation, noise = self.excitation[chosen], self.noise[chosen]
-        unexcited = excitation <= np.minimum(10 * noise, NOT_ROUNDING)
-        gone = chosen[unexcited]
-        apart = np.abs(self.values[gone, None] - self.values) > self.disc[gone, None] + self.disc
-        isolated = np.count_nonzero(apart) == apart.size - len(gone)
-        if np.any(~unexcited & (excitation <= CLEAR * noise)) or not isolated:
-            return []
-        return [(complex(self.values[k]), 1, float(self.disc[k])) for k in gone]
-
 
 def pbh_test(A: Any, C: Floats, *, wide: float = 1e4, least_excitation: float = 1e-6) -> PBHTest:
     """Eigenvalues and excitations; whether every mode is surely controllable.
@@ -183,10 +167,8 @@ def _tested(A: Floats, C: Floats) -> tuple[PBHTest, float]:
         value, last = A.ravel().astype(complex), DISC * np.abs(A.ravel())
         return PBHTest(value, value, np.abs(C), np.full(1, EPS), last), np.inf
     if is_symmetric(A):
-        real_values, W = np.linalg.eigh(A)
-        values, excitation = real_values.astype(complex), np.abs(W.T @ C)
-        modes = values, values, excitation, np.ones(size)
-        norm = float(np.abs(values).max()) * size**0.5
+        modes = _eigenvector_modes(A, C)
+        norm = float(np.abs(modes[0]).max()) * size**0.5
     else:
         share = float(np.sqrt((C**2).sum()))
         A, scale = balanced(A)
@@ -205,13 +187,22 @@ Modes = tuple[Complexes, Complexes, Floats, Floats]
 
 def _eigenvector_modes(A: Floats, C: Floats) -> Modes:
     """Eigenvalues, twice, excitations and condition numbers from unit left eigenvectors."""
+    values, W, condition = _left_eigenvectors(A)
+    return values, values, np.abs(W.T @ C), condition
+
+
+def _left_eigenvectors(A: Floats) -> tuple[Complexes, NDArray[Any], Floats]:
+    """Eigenvalues, unit left eigenvectors, condition numbers."""
+    if is_symmetric(A):
+        real_values, W = np.linalg.eigh(A)
+        return real_values.astype(complex), W, np.ones(len(A))
     values, W = np.linalg.eig(A.T)
     try:
         condition = np.linalg.norm(np.linalg.inv(W), axis=1)
     except np.linalg.LinAlgError:  # some of them are parallel
         condition = np.full(len(A), np.inf)
     condition = np.where(np.isfinite(condition), condition, np.inf)
-    return values.astype(complex), values.astype(complex), np.abs(W.T @ C), condition
+    return values.astype(complex), W, condition
 
 
 def _surroundings(
@@ -376,58 +367,47 @@ def krylov_space(A: Floats, C: Floats, rank: int) -> Poles | None:
     return Poles(eigenvalues(H), Sensitivity(curve, 2 * rounding * norms.norms))
 
 
-def merged(A: Floats, C: Floats, rank: int) -> Poles | None:
-    """Eigenvalues of a normal A, those that are equal merged, which the mask excites.
+def unexcited(A: Floats, C: Floats, zeros: int, excited: int) -> list[UncontrollableModes] | None:
+    """Uncontrollable eigenvalues but ``zeros``, where as many as are ``excited`` stand out.
 
-    Rounding moves them by no more than A (Hoffman–Wielandt), and of each a mask excites a single
-    combination. None where as many as the exact rank says do not stand out.
+    Of eigenvalues whose discs touch, as of one that is repeated, the mask excites a combination:
+    its projection on their left eigenvectors. None where they do not stand out.
     """
-    from scipy.linalg import schur
-
-    if not np.allclose((A**2).sum(axis=0), (A**2).sum(axis=1), rtol=NOT_ROUNDING, atol=0.0):
+    A, scale = balanced(A)
+    C, rounding = unit_norm(C / scale), backward_error(A)
+    values, W, condition = _left_eigenvectors(A)
+    at_zero = np.argsort(np.abs(values), kind="stable")[:zeros]
+    groups = [g for g in touching(values, rounding * condition) if not np.isin(g, at_zero).all()]
+    if sum(map(len, groups)) != len(A) - zeros or len(groups) < excited:
         return None
-    rounding = backward_error(A)
-    if is_symmetric(A):
-        values, W = np.linalg.eigh(A)
-    else:
-        T, W = schur(A, output="complex")
-        values = np.diag(T)
-        # what is left of T beside its diagonal is rounding (Sun 1984: times √n, if not)
-        rounding = len(A) ** 0.5 * (rounding + float(np.linalg.norm(np.triu(T, 1))))
-        if not rounding <= NOT_ROUNDING * np.linalg.norm(A):
-            return None
-    groups = touching(values, np.full(len(values), rounding))
-    centre = np.array([values[group].mean() for group in groups], complex)
-    centre.imag[np.abs(centre.imag) <= 2 * rounding] = 0
-    energy = np.abs(W.conj().T @ unit_norm(C)) ** 2
-    excitation = np.sqrt([energy[group].sum() for group in groups])
-    ranked = np.argsort(-excitation, kind="stable")
-    least, rest = excitation[ranked[:rank]].min(), excitation[ranked[rank:]].max(initial=0.0)
-    if len(groups) < rank or not (rest <= NOT_ROUNDING and least > CLEAR * max(rest, EPS)):
+    bases = [W[:, g] if len(g) == 1 else np.linalg.qr(W[:, g])[0] for g in groups]
+    excitation = np.array([np.linalg.norm(basis.conj().T @ C) for basis in bases])
+    chosen = np.zeros(len(groups), int)
+    chosen[np.argsort(-excitation, kind="stable")[:excited]] = 1
+    rest = excitation[chosen == 0].max(initial=0.0)
+    least = excitation[chosen == 1].min(initial=1.0)
+    if not (rest <= NOT_ROUNDING and least > CLEAR * max(rest, EPS)):
         return None
-    poles, uncontrollable = _in_pairs(centre[np.sort(ranked[:rank])]), []
-    for place, k in enumerate(ranked.tolist()):
-        if centre[k].imag >= 0 and len(groups[k]) > (place < rank):
-            values, often = _in_pairs(centre[[k]]), len(groups[k])
-            uncontrollable.append(UncontrollableModes(values, often, int(place < rank)))
-    sensitivity = normal_sensitivity(poles, rounding)
-    return Poles(poles, sensitivity, 0, tuple(uncontrollable)) if len(poles) == rank else None
-
-
-def _in_pairs(values: Complexes) -> Complexes:
-    """Real values and the upper ones of pairs, with the conjugates of these made exactly so."""
-    upper = values[values.imag > 0]
-    return np.concatenate([values[values.imag == 0], upper, upper.conj()])
+    modes = []
+    for g, controllable in zip(groups, chosen.tolist(), strict=True):
+        centre, off = complex(values[g].mean()), float(rounding * condition[g].max())
+        own = np.array([centre, centre.conjugate()])
+        if abs(centre.imag) <= 2 * off:
+            own = np.array([complex(centre.real)])
+        if len(g) > controllable and own[0].imag >= 0:
+            modes.append(UncontrollableModes(own, len(g), controllable, uncertainty=off))
+    return modes
 
 
 def without_uncontrollable(
-    poles: Complexes, roots: Roots
-) -> tuple[Complexes, Sensitivity, list[UncontrollableModes]]:
-    """The poles without those next to uncontrollable eigenvalues, as far off as they may be."""
-    more, uncontrollable = Sensitivity(0.0, 0.0), list[UncontrollableModes]()
-    for root, often, off in (each for each in roots if each[0].imag >= 0):
+    poles: Complexes, modes: Sequence[UncontrollableModes]
+) -> tuple[Complexes, Sensitivity]:
+    """The poles but those next to uncontrollable eigenvalues other than zero; what that may do."""
+    more = Sensitivity(0.0, 0.0)
+    roots = [(root, m) for m in modes for root in m.values.tolist() if root.imag >= 0 and root]
+    for root, each in roots:
         own = np.array([root, root.conjugate()][: 2 if root.imag else 1])
-        for _ in range(often):
+        for _ in range(each.times):
             nearest = int(np.argmin(np.abs(poles - root)))
             pole, poles = poles[nearest], np.delete(poles, nearest)
             if pole.imag:
@@ -436,30 +416,21 @@ def without_uncontrollable(
                     poles = np.delete(poles, partner)
                 else:  # a pair around a real root: one of it is left
                     poles[partner] = 2 * pole.real - root.real
-            error = np.full(len(own), 2 * abs(pole - root) + off)
-            more = more.plus(uncertain_poles_sensitivity(own, error))
-        counts = int(np.count_nonzero(np.abs(poles - root) <= NOT_ROUNDING**0.5 * abs(root)))
-        uncontrollable.append(UncontrollableModes(own, often + counts, counts))
-    return poles, more, uncontrollable
+            error = 2 * abs(pole - root) + each.uncertainty + 4 * EPS * abs(root)
+            more = more.plus(uncertain_poles_sensitivity(own, np.full(len(own), error)))
+    return poles, more
 
 
-def uncontrollable_roots(uncontrollable: Sequence[UncontrollableModes]) -> Roots:
-    """Lost modes as roots that are exact up to their last digits."""
-    pairs = ((complex(value), modes) for modes in uncontrollable for value in modes.values)
-    return [(value, m.appears - m.counts, 4 * EPS * abs(value)) for value, m in pairs]
-
-
-def counting_poles(spectrum: Spectrum, values: Complexes) -> Complexes:
+def controllable_poles(spectrum: Spectrum, values: Complexes) -> Complexes:
     """The controllable ones of all eigenvalues, with zeros that are exact."""
-    roots = uncontrollable_roots([modes for modes in spectrum.uncontrollable if modes.values.any()])
-    poles = without_uncontrollable(values, roots)[0]
+    poles = without_uncontrollable(values, spectrum.uncontrollable)[0]
     return with_exact_zeros(poles, spectrum.rank, spectrum.uncontrollable)
 
 
 def with_exact_zeros(
-    poles: Complexes, rank: int, dropped: Sequence[UncontrollableModes]
+    poles: Complexes, rank: int, modes: Sequence[UncontrollableModes]
 ) -> Complexes:
     """The poles of largest modulus, and for the rest the controllable zeros."""
-    zeros = sum(modes.counts for modes in dropped if not modes.values.any())
+    zeros = sum(each.controllable for each in modes if not each.values.any())
     largest = np.argsort(-np.abs(poles), kind="stable")[: rank - zeros]
     return np.concatenate([poles[largest], np.zeros(zeros)])

@@ -191,21 +191,22 @@ def _redundant_nodes(states: Analysis, network: LinearNetwork) -> list[Loss]:
 def _uncontrollable_modes(states: Analysis, network: LinearNetwork) -> list[Loss]:
     """Uncontrollable modes of one input, as far as the curve identified them."""
     losses, alone = list[Loss](), list[Complexes]()
-    for modes in sorted(states.spectrum.uncontrollable, key=lambda modes: modes.appears == 1):
+    for modes in sorted(states.spectrum.uncontrollable, key=lambda modes: modes.multiplicity == 1):
         facts: dict[str, Any] = {
             "eigenvalues": _eigenvalues(modes.values),
-            "appears": modes.appears,
-            "driven": modes.counts or "none",
+            "appears": modes.multiplicity,
+            "driven": modes.controllable or "none",
         }
-        kind = "repeated" if modes.appears > 1 else "orthogonal"
-        if modes.blocks:  # strong components of which it is known
+        count = len(modes.values) * modes.times
+        kind = "repeated" if modes.multiplicity > 1 else "orthogonal"
+        if modes.blocks and modes.values.any():  # strong components of which it is known
             parts = [states.nodes[states.strong_components[k]] for k in modes.blocks]
             nodes = _nodes(np.concatenate(parts), network.size)
-            losses.append(_of_nodes(kind, modes.missing, nodes, network, f"{kind}_nodes", **facts))
-        elif modes.appears > 1:
+            losses.append(_of_nodes(kind, count, nodes, network, f"{kind}_nodes", **facts))
+        elif modes.multiplicity > 1:
             # where zero is lost, some vᵀA = 0 and vᵀC = 0, so that vᵀx = 0 at all times
             sentence = kind if modes.values.any() else "zeros"
-            losses.append(_loss(kind, modes.missing, sentence, **facts))
+            losses.append(_loss(kind, count, sentence, **facts))
         else:
             alone.append(modes.values)
     if alone:
