@@ -159,11 +159,13 @@ def _grouped(sections: Floats, *, group: int = 6) -> Floats:
     return joined
 
 
-def _lattice_blocks(poles: Complexes, *, silent: float = 1e-40) -> Iterator[tuple[Floats, Floats]]:
+def _lattice_blocks(
+    poles: Complexes, *, negligible: float = 1e-40
+) -> Iterator[tuple[Floats, Floats]]:
     """Yield MC_τ and the signal b_τ that leaves, for consecutive lags, block by block, endlessly.
 
     Group k handles the lags of time t in wave k + t: one operation on all groups. Fast poles come
-    first, and are left out once a share ``silent`` of the energy that is not out yet is in them.
+    first, and are left out once a ``negligible`` share of the energy that has not left is in them.
     """
     groups = _grouped(_full_sections(section_poles(poles)))
     rows, steps = _wavefront(groups, int(np.clip(len(groups) // LAGS, 16, 256)))
@@ -177,12 +179,12 @@ def _lattice_blocks(poles: Complexes, *, silent: float = 1e-40) -> Iterator[tupl
         held = np.einsum("ij,ij->i", rows[1:, :-LAGS], rows[1:, :-LAGS])
         lost += float((signals**2).sum())
         if skip < len(held):
-            later = np.cumsum(signals[:, :0:-1] ** 2, axis=1)[:, ::-1]
-            memory = held[:, None] + np.pad(later, ((0, 0), (0, 1)))
+            memory = np.repeat(held[:, None], LAGS, axis=1)
+            memory[:, :-1] += np.cumsum(signals[:, :0:-1] ** 2, axis=1)[:, ::-1]
             yield memory[skip:].ravel(), signals[skip:].ravel()
         skip, passed = max(0, skip - len(held)), passed + len(held)
         energy = np.cumsum((last[:-LAGS].reshape(len(groups), -1) ** 2).sum(axis=1))
-        done = int(np.searchsorted(energy, silent * min(held[-1], lost), side="right"))
+        done = int(np.searchsorted(energy, negligible * min(held[-1], lost), side="right"))
         if skip == 0 and len(groups) > done > len(groups) // 8:
             last = last[done * groups.shape[1] :]
             groups = groups[done:]

@@ -1,10 +1,10 @@
 """Analysis: facts about a network, each computed when it is needed and at most once.
 
-States at work together as matrices in the forms that solvers need, their sizes, the rank, and the
-one judge of which eigenvalues count. *Exact means exact for the stored numbers.* The rank is that
-of the Krylov matrix [C, AC, A²C, …] of the float64 numbers in A and C, a question with one answer.
-A mode that a change in the last digit would silence still counts; ``rank_robust`` and ``margin``
-tell how much hangs on such modes.
+The reached states as matrices in the forms that solvers need, their standard deviations, the rank,
+and which eigenvalues are controllable. *Exact means exact for the stored numbers.* The rank is that
+of the Krylov matrix [C, AC, A²C, …] of the float64 numbers in A and C. A mode that a change in the
+last digit would make uncontrollable is a controllable one; ``rank_robust`` is the rank without such
+modes, and ``margin`` how far the closest one is from uncontrollable.
 
 ::
 
@@ -76,7 +76,7 @@ class Analysis:
         self.products_only = isinstance(network.A, Operator)
         #: Reduced models of this network, by the source and by the units of its states.
         self.models: dict[Any, Any] = {}
-        #: Whom to tell how far long work is.
+        #: Called with the progress of long work.
         self.notify: ProgressCallback = no_progress
 
     @classmethod
@@ -189,39 +189,38 @@ class Analysis:
             for nodes in self.strong_components
         ]
 
-    # --- units
+    # --- scaling
 
     @cached_property
     def _scaled(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
-        return _in_like_units(self.dense, self.mask)
+        return _balanced(self.dense, self.mask)
 
     @property
     def A(self) -> Floats:
-        """Connectivity, dense, balanced by powers of two, exactly; the mask is about one."""
+        """D⁻¹AD, dense, balanced by powers of two, exactly; the largest of D⁻¹C is about one."""
         return self._scaled[0]
 
     @property
     def C(self) -> Floats:
-        """Mask (n, d), in the same measure."""
+        """D⁻¹C (n, d)."""
         return self._scaled[1]
 
     @property
     def exponents(self) -> NDArray[np.int64]:
-        """The measure: state i of the network is 2^exponents[i] times the one here."""
+        """D = 2^exponents: state i of the network is 2^exponents[i] times the one scaled."""
         return self._scaled[2]
 
     @cached_property
-    def smallest_weight(self) -> float:
-        """The least modulus of a weight that is not zero."""
+    def weight_range(self) -> tuple[float, float]:
+        """The least modulus of a weight that is not zero, and the largest."""
         sizes = np.abs(self.dense)
-        sizes[sizes == 0] = np.inf
-        return float(sizes.min(initial=np.inf))
+        least = sizes.min(initial=np.inf) or sizes.min(initial=np.inf, where=sizes > 0)
+        return float(least), float(sizes.max(initial=0.0))
 
     @cached_property
-    def has_wild_units(self, *, widest: int = 400) -> bool:
-        """Whether squares, or units of nodes of a cycle, are too far apart for floating point."""
-        least = self.smallest_weight
-        largest = max(self.dense.max(initial=0.0), -self.dense.min(initial=0.0))
+    def is_badly_scaled(self, *, widest: int = 400) -> bool:
+        """Whether squares overflow or underflow, even where each component is balanced."""
+        least, largest = self.weight_range
         if largest > 0 and not ORDINARY[0] <= largest <= ORDINARY[1]:
             return True
         if largest <= 2.0**widest * least:
@@ -232,7 +231,7 @@ class Analysis:
     # --- sizes of the states
 
     def covariance(self, processes: tuple[InputProcess, ...]) -> tuple[Floats, Floats]:
-        """p_0 and Γ of the states themselves, in their measure; no more to be inverted than G."""
+        """p_0 and Γ of the scaled states; as ill-conditioned as G."""
         return state_covariance(self.A, self.C, filters_of(processes))
 
     def deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
@@ -241,7 +240,7 @@ class Analysis:
             return np.asarray(np.ldexp(*self.sizes(processes)))
 
     def sizes(self, processes: tuple[InputProcess, ...]) -> tuple[Floats, Indices]:
-        """The same as numbers times powers of two, which float64 may be too narrow for."""
+        """The same as numbers times powers of two, as they may overflow or underflow."""
         white = all(process.is_white for process in processes)
         key = None if white else tuple(map(id, processes))
         if key not in self._sizes:
@@ -253,11 +252,11 @@ class Analysis:
     def _state_sizes(
         self, processes: tuple[InputProcess, ...], *, few: int = 300
     ) -> tuple[Floats, Indices]:
-        """By products, or a Stein equation where they take long; in units of their own if cheap."""
+        """By products, or from a Stein equation where these take long; scaled where cheap."""
         dense = not self.products_only
         own = dense and (isinstance(self.multiplied, np.ndarray) or len(self) <= few)
         if own:
-            A, C, units = self._in_own_units()
+            A, C, units = self._in_state_units()
         else:
             units = np.full(len(self), np.frexp(np.abs(self.mask).max())[1])
             A, C = self.multiplied, np.ldexp(self.mask, -units[:, None])
@@ -271,15 +270,15 @@ class Analysis:
                 raise unstable(self.unstable_radius) from None
             if not (dense and fits(len(self), "noise")):
                 raise
-        A, C, units = self._in_own_units()
+        A, C, units = self._in_state_units()
         masks = np.split(C, C.shape[1], axis=1)
         variances = np.sum([*map(partial(_variances, A), masks, processes)], axis=0)
         if not np.isfinite(variances).all():
             raise UncertainResultError("the states differ too much in size for float64.")
         return np.sqrt(np.maximum(variances, 0.0)), units
 
-    def _in_own_units(self) -> tuple[Floats, Floats, Indices]:
-        """D⁻¹AD and D⁻¹C with D of powers of two in which each state is about one."""
+    def _in_state_units(self) -> tuple[Floats, Floats, Indices]:
+        """D⁻¹AD and D⁻¹C with powers of two D that make each state about one."""
         return self._in_units(state_units(self.dense, self.mask, self.strong_components))
 
     @cached_property
@@ -312,7 +311,7 @@ class Analysis:
 
     @property
     def rank_is_robust(self) -> bool:
-        """Whether no mode that counts hangs on the last digits."""
+        """Whether no controllable mode becomes uncontrollable by a change in the last digits."""
         if self.inputs > 1:
             return self._block_rank[1]
         return self.spectrum.rank_robust >= self.spectrum.rank
@@ -329,7 +328,7 @@ class Analysis:
         scale = np.abs(C).max(axis=0)
         C = C / scale
         combination = C @ np.random.default_rng(SEED).uniform(0.5, 1.5, C.shape[1])
-        if combination.any() and not self.has_wild_units:
+        if combination.any() and not self.is_badly_scaled:
             with np.errstate(all="ignore"):
                 test = spectra.pbh_test(self.A, combination)
             if test.unstable_radius:
@@ -423,7 +422,7 @@ class Analysis:
         full, test = len(self), None
         if full == 0:
             return Spectrum(np.zeros(0, complex), 0, 0, self.nodes, np.nan, 0.0, 0.0)
-        if self.has_wild_units:
+        if self.is_badly_scaled:
             rank = self.degree.degree
             return Spectrum(None, rank, rank, self.nodes, np.nan, *UNKNOWN)
         if self.nodes_on_cycles >= full - 1:  # else zero is a multiple eigenvalue
@@ -435,7 +434,7 @@ class Analysis:
         return self._full(test) if self.degree.degree == full else self._deficient()
 
     def _full(self, test: PBHTest | None) -> Spectrum:
-        """All modes count."""
+        """All modes are controllable."""
         A, full, rank_robust, margin = self.stored, len(self), len(self), np.nan
         whole = test is not None and len(self.strong_components) == len(graph.separate_parts(A))
         poles = test.poles if test is not None and whole else self.eigenvalues
@@ -445,7 +444,12 @@ class Analysis:
             margin = float(test.excitation.min())
             if whole and not test.sure:
                 rank_robust = test.robust_rank
-        return Spectrum(poles, full, rank_robust, self.nodes, margin, *self.sensitivity)
+        sensitivity = UNKNOWN
+        if graph.is_symmetric(A):
+            sensitivity = normal_sensitivity(poles, backward_error(A))
+        if sensitivity is UNKNOWN:
+            sensitivity = self.sensitivity
+        return Spectrum(poles, full, rank_robust, self.nodes, margin, *sensitivity)
 
     def _deficient(self, *, small: float = 1e-12) -> Spectrum:
         """Not all modes are controllable; an error so ``small`` needs no second way."""
@@ -468,7 +472,7 @@ class Analysis:
         )
 
     def _require_stable(self, poles: Complexes) -> None:
-        """Raise where a pole that counts is well outside the circle: LAPACK alone cannot tell."""
+        """Raise where a controllable pole is well outside the circle: LAPACK alone cannot tell."""
         radius = float(np.abs(poles).max(initial=0.0))
         if radius >= 1 and self.is_feed_forward:
             raise unstable(radius)
@@ -570,7 +574,7 @@ def _same_digits(scaled: Floats, numbers: Floats) -> bool:
     return not np.any(small & (scaled != 0) & (scaled != numbers))
 
 
-def _in_like_units(
+def _balanced(
     A: Floats, C: Floats, *, widest: int = 950
 ) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """D⁻¹AD, D⁻¹C and the exponents of D, which differ by no more than ``widest``."""

@@ -90,9 +90,9 @@ def solve_lattice(problem: Problem) -> Answer:
 
 def _require_like_units(problem: Problem) -> None:
     states, some_rows = problem.states, problem.noise is None and not problem.reads_all
-    if some_rows and states.smallest_weight < np.finfo(float).tiny / EPS**2:
+    if some_rows and states.weight_range[0] < np.finfo(float).tiny / EPS**2:
         raise UncertainResultError("products with the smallest weights of `A` underflow.")
-    if states.has_wild_units and not states.is_feed_forward:
+    if states.is_badly_scaled and not states.is_feed_forward:
         raise UncertainResultError(
             "the numbers in `A` differ too much in size: measure the states in other units."
         )

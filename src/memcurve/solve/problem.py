@@ -142,7 +142,7 @@ class Problem:
 
     @property
     def C(self) -> Floats:
-        """Their mask (n, d), in the same measure."""
+        """Their mask (n, d), scaled alike."""
         return self.states.C
 
     @cached_property

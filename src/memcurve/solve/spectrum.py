@@ -1,13 +1,13 @@
 """The controllable eigenvalues of a network, found in several ways.
 
 The Popov–Belevitch–Hautus (PBH) test. A mode λ with unit left eigenvector w (w*A = λw*) is
-controllable if w*C ≠ 0; |w*C| / ‖C‖ is its *excitation*, the relative change of the mask that would
-silence it. Rounding moves it by::
+controllable if w*C ≠ 0; |w*C| / ‖C‖ is its *excitation*, the relative change of the mask that
+makes it uncontrollable. Rounding moves it by::
 
     |δ(w_k*C)| ≤ ‖δA‖ Σ_{j≠k} κ_j |w_j*C| / |λ_k − λ_j|,      κ_j = ‖w_j‖‖v_j‖ / |w_j*v_j|
 
-to first order, v_j the right eigenvectors. All of it is done after scaling A, so that rows and
-columns are alike in size. Which way is taken is decided in :mod:`memcurve.solve.analysis`.
+to first order, v_j the right eigenvectors, for a balanced A. Which way is taken is decided in
+:mod:`memcurve.solve.analysis`.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ class Spectrum:
         States that the input reaches along the edges of the network.
     margin : float
         Smallest excitation ``|w*C|/‖C‖`` among the modes, in scaled coordinates: the relative
-        change of the mask that would make one uncontrollable. NaN where it was not computed.
+        change of the mask that makes one uncontrollable. NaN where it was not computed.
     sensitivity, gap : float
         Bounds on ``|δMC_τ| / √(min(MC_τ, 1 − MC_τ))`` due to rounding in the poles, and on the sine
         of the largest angle by which it turns the space of inputs that the states remember.
     response : Poles or None
         Where the curve is known without the poles, or better: more poles than are controllable, and
         the lags by which the others, all of them zero, delay their filter.
-    lost : tuple of LostModes
+    uncontrollable : tuple of UncontrollableModes
         Reachable modes that are uncontrollable, as far as it is known which these are.
     """
 

@@ -43,12 +43,12 @@ def find_pivots(
     a deficient rank is: unless two primes divide a non-zero integer.
     """
     masks = with_state_noise(C, state)
-    silent = [row for row in rows if observation[row] == 0]
-    noisy, best = sorted(set(rows) - set(silent)), Pivots([], [], [], 0)
+    noise_free = [row for row in rows if observation[row] == 0]
+    noisy, best = sorted(set(rows) - set(noise_free)), Pivots([], [], [], 0)
     for prime in WORD_PRIMES:
         krylov = _krylov(A, masks, prime)
         nodes, columns = _independent_columns(krylov), _independent_columns(krylov.transpose())
-        outputs = [silent[k] for k in _independent_columns(columns_of(krylov, silent))]
+        outputs = [noise_free[k] for k in _independent_columns(columns_of(krylov, noise_free))]
         driven = krylov if masks is C else _krylov(A, C, prime)
         rank = int(columns_of(driven, rows).rank())
         pivots = Pivots(nodes, columns, sorted(outputs + noisy), rank)
