@@ -1,7 +1,7 @@
 """The command ``memcurve data``: recordings in files, and what is wrong with them."""
 
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -12,13 +12,15 @@ from memcurve.data.estimators import ESTIMATORS
 from memcurve.views.cli.data import Estimator
 
 ROWS, STATES = 800, 6
-
-
-@pytest.fixture(scope="module")
-def recording() -> tuple[np.ndarray, np.ndarray]:
-    z = np.random.default_rng(3).standard_normal(ROWS + 100)
-    states = ensembles.orthogonal(STATES, spectral_radius=0.8, seed=1).simulate(z)
-    return states[100:], z[100:]
+RNG = np.random.default_rng(3)
+NETWORK = ensembles.orthogonal(STATES, spectral_radius=0.8, seed=1)
+DRIVE = RNG.standard_normal((ROWS + 100, 2))
+X, Z = NETWORK.simulate(DRIVE[:, 0])[100:], DRIVE[100:, 0]
+#: The same network of two inputs.
+X2 = NETWORK.replace(C=RNG.standard_normal((STATES, 2))).simulate(DRIVE)[100:]
+Z2 = DRIVE[100:]
+BROKEN = np.where(np.arange(ROWS * STATES).reshape(ROWS, STATES) == 602, np.inf, X)
+WIDE = np.random.default_rng(1).standard_normal((60, 80))
 
 
 @pytest.fixture
@@ -26,19 +28,43 @@ def command(command) -> Command:
     return lambda *arguments: command("data", *arguments)
 
 
-@pytest.fixture
-def file(recording, tmp_path) -> Path:
-    np.savez(tmp_path / "rec.npz", states=recording[0], z=recording[1])
-    return tmp_path / "rec.npz"
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory) -> Path:
+    """Archives, tables, and pairs of files."""
+    folder = tmp_path_factory.mktemp("recordings")
+    for name, states, inputs in (
+        ("rec", X, Z), ("fast", np.repeat(X, 2, axis=0), Z), ("wide", WIDE, Z[:60]),
+        ("held", np.repeat(X, 3, axis=0), np.repeat(Z, 3)), ("two", X2, Z2), ("nan", BROKEN, Z),
+        ("noise", WIDE.reshape(-1, 3)[:250], Z[:250]), ("lead", X[2:], Z[:-2]),
+        ("start", np.vstack([100 + X[:60], X[60:]]), Z),
+    ):  # fmt: skip
+        np.savez(folder / f"{name}.npz", states=states, z=inputs)
+    np.savez(folder / "own.npz", rates=X, stimulus=Z)
+    np.save(folder / "x.npy", X)
+    np.save(folder / "z.npy", Z)
+    (folder / "x.docx").write_text("x")
+    nodes = [f"x{k}" for k in range(STATES)]
+    # as it was recorded: blanks between fields, units, a clock, a column of NaN, packed
+    clock, nothing = np.arange(ROWS) * 1e-3, np.full(ROWS, np.nan)
+    volts = ["time[s]", *(f"ch{k}[V]" for k in range(STATES)), "9_I[A]", "drive[V]"]
+    for file, names, separator, columns in (
+        ("rec.csv", ["drive", *nodes], ",", (Z, X)),
+        ("two.csv", [*nodes, "left", "right"], ",", (X2, Z2)),
+        ("rec.txt.gz", volts, " ", (clock, X, nothing, Z)),
+    ):
+        head = separator.join(names)
+        table = np.column_stack(columns)
+        np.savetxt(folder / file, table, "%.17g", separator, header=head, comments="")
+    return folder
 
 
 def test_choices_are_the_table() -> None:
     assert get_args(Estimator) == ("regression", *ESTIMATORS)
 
 
-def test_tables(command, file, recording) -> None:
-    code, out, _ = command(file, "--lags", 20)
-    here = memory_from_data(*recording, 20)
+def test_tables(command, recordings: Path) -> None:
+    code, out, _ = command(recordings / "rec.npz", "--lags", 20)
+    here = memory_from_data(X, Z, 20)
     assert code == 0
     lines = out.splitlines()
     assert lines[0].split() == ["checks", "nothing", "to", "report"]
@@ -51,149 +77,90 @@ def test_tables(command, file, recording) -> None:
     assert "note: estimated from" in out
 
 
-def test_options_are_arguments(command, file, recording, tmp_path) -> None:
-    """Archives, tables and pairs of files; names, columns, and every setting of the estimate."""
-    X, z = recording
-    np.savez(tmp_path / "own.npz", rates=X, stimulus=z)
-    np.save(tmp_path / "x.npy", X)
-    np.save(tmp_path / "z.npy", z)
-    names = ",".join(["drive", *(f"x{k}" for k in range(STATES))])
-    table = np.column_stack([z, X])
-    np.savetxt(tmp_path / "rec.csv", table, "%.17g", ",", header=names, comments="")
-    settings = {"washout": 50, "noise_floor": 0.1, "level": 0.5}
-    flags = ["--washout", 50, "--noise-floor", 0.1, "--level", 0.5, "--no-checks", "--innovations"]
-    pair = ["x.npy", "--input", tmp_path / "z.npy"]
-    questions: list[tuple[list, dict]] = [
-        (["rec.npz"], {}),
-        (["own.npz", "--states", "rates", "--input", "stimulus"], {}),
-        (["rec.csv", "--input", "drive"], {}),
-        (["rec.csv", "--input", "drive", "--states", "x0", "x2"], {"states": X[:, [0, 2]]}),
-        ([*pair, *flags], {"checks": False, "innovations": True, **settings}),
-        *(([*pair, "--estimator", name], {"estimator": name}) for name in ESTIMATORS),
-    ]
-    for (name, *asked), arguments in questions:
-        done = command(tmp_path / name, *asked, "--lags", 15, "--json")
-        assert done.code == 0, done.err
-        found = MemoryCurve.from_json(done.out)
-        here = memory_from_data(arguments.pop("states", X), z, 15, **arguments)
-        assert np.array_equal(found.values, here.values)
-        assert np.array_equal(found.error, here.error, equal_nan=True)
-        assert ("findings" in found.diagnostics) == ("--no-checks" not in asked)
-        assert ("ar_order" in found.diagnostics) == ("--innovations" in asked)
-    out = command(file, "--estimator", "k_fold", "--lags", 10, "--no-checks").out
-    assert "skipped" in out
-    assert "unknown" in out
+PAIR, PACKED = ("x.npy", "--input", "z.npy"), ("rec.txt.gz", "--input", "drive[V]")
+FLAGS = "--washout 50 --noise-floor 0.1 --level 0.5 --no-checks --innovations".split()
+SETTINGS = {"washout": 50, "noise_floor": 0.1, "level": 0.5, "checks": False, "innovations": True}
+#: What is asked of the command, and the states, input and options of the same in Python.
+QUESTIONS: list[tuple[tuple[Any, ...], Any, Any, dict[str, Any]]] = [
+    (("rec.npz",), X, Z, {}),
+    (("own.npz", "--states", "rates", "--input", "stimulus"), X, Z, {}),
+    (("rec.csv", "--input", "drive"), X, Z, {}),
+    (("rec.csv", "--input", "drive", "--states", "x0", "x2"), X[:, [0, 2]], Z, {}),
+    ((*PAIR, *FLAGS), X, Z, SETTINGS),
+    *((("x.npy", "--input", "z.npy", "--estimator", name), X, Z, {"estimator": name})
+      for name in ESTIMATORS),
+    *(((*PACKED, *more), X, Z, {})
+      for more in (("--states", "ch*"), ("--states", "ch0[V]-ch5[V]"), ("--drop", "time[s]", "9*"),
+                   ("--states", "ch0[V]", "ch1[V]-ch5[V]"))),
+    ((*PACKED, "--states", "ch*", "--rows", "50:700"), X[50:700], Z[50:700], {}),
+    (("two.csv", "--input", "left", "right"), X2, Z2, {}),
+    (("two.npz",), X2, Z2, {}),
+    (("held.npz", "--every", 3), X, Z, {}),
+    (("lead.npz", "--shift", -2), X[2:-2], Z[2:-2], {}),
+]  # fmt: skip
 
 
-def test_columns_and_rows_of_a_table_as_it_was_recorded(command, recording, tmp_path) -> None:
-    """Blanks between fields, units, a clock, columns of NaN, packed."""
-    X, z = recording
-    clock, nothing = np.arange(ROWS) * 1e-3, np.full(ROWS, np.nan)
-    names = " ".join(["time[s]", *(f"ch{k}[V]" for k in range(STATES)), "9_I[A]", "drive[V]"])
-    file = tmp_path / "rec.txt.gz"
-    np.savetxt(file, np.column_stack([clock, X, nothing, z]), "%.17g", header=names, comments="")
-    asked = ["--input", "drive[V]", "--lags", 12]
-    done = command(file, *asked)
-    assert "columns, which count the rows: time[s]" in done.out
-    assert "columns: 9_I[A]" in done.out
-    assert f"rec: {ROWS - 11} rows of {STATES} states" in done.out
-    here = memory_from_data(X, z, 12).values
-    for names in (["ch*"], ["ch0[V]-ch5[V]"], ["ch0[V]", "ch1[V]-ch5[V]"]):
-        out = command(file, *asked, "--states", *names, "--json").out
-        assert np.array_equal(MemoryCurve.from_json(out).values, here)
-    out = command(file, *asked, "--drop", "time[s]", "9*", "--json").out
-    assert np.array_equal(MemoryCurve.from_json(out).values, here)
-    out = command(file, *asked, "--states", "ch*", "--rows", "50:700", "--json").out
-    here = memory_from_data(X[50:700], z[50:700], 12).values
-    assert np.array_equal(MemoryCurve.from_json(out).values, here)
-
-
-def test_several_inputs(command, tmp_path) -> None:
-    rng = np.random.default_rng(3)
-    z = rng.standard_normal((900, 2))
-    network = ensembles.orthogonal(STATES, spectral_radius=0.8, seed=1)
-    X = network.replace(C=rng.standard_normal((STATES, 2))).simulate(z)[100:]
-    z = z[100:]
-    names = ",".join([*(f"x{k}" for k in range(STATES)), "left", "right"])
-    table = np.column_stack([X, z])
-    np.savetxt(tmp_path / "rec.csv", table, "%.17g", ",", header=names, comments="")
-    here = memory_from_data(X, z, 15)
-    done = command(tmp_path / "rec.csv", "--input", "left", "right", "--lags", 15)
+@pytest.mark.parametrize(("asked", "states", "inputs", "options"), QUESTIONS)
+def test_options_are_arguments(
+    command, recordings: Path, monkeypatch, asked: Any, states: Any, inputs: Any, options: Any
+) -> None:
+    monkeypatch.chdir(recordings)
+    done = command(*asked, "--lags", 15, "--json")
     assert done.code == 0, done.err
-    assert f"total memory  {here.total:.4f}" in done.out
-    for k, total in enumerate(here.diagnostics["channel_totals"]):
-        assert f"input {k}  {total:.4f} ± " in done.out
-    np.savez(tmp_path / "rec.npz", states=X, inputs=z)
-    out = command(tmp_path / "rec.npz", "--lags", 15, "--json").out
-    assert np.array_equal(MemoryCurve.from_json(out).channels, here.channels)
+    found, here = MemoryCurve.from_json(done.out), memory_from_data(states, inputs, 15, **options)
+    assert np.array_equal(found.channels, here.channels)
+    assert np.array_equal(found.error, here.error, equal_nan=True)
+    assert ("findings" in found.diagnostics) == ("--no-checks" not in asked)
+    assert ("ar_order" in found.diagnostics) == ("--innovations" in asked)
 
 
-def test_remedies_are_options(command, recording, tmp_path) -> None:
-    X, z = recording
-    np.savez(tmp_path / "fast.npz", states=np.repeat(X, 2, axis=0), z=z)
-    assert "take every n-th row (--every)" in failed(command(tmp_path / "fast.npz"))
-    assert command(tmp_path / "fast.npz", "--rows", "1::2")[0] == 0
-    np.savez(tmp_path / "held.npz", states=np.repeat(X, 3, axis=0), z=np.repeat(z, 3))
-    assert "repeated 3 times" in (out := command(tmp_path / "held.npz", "--lags", 9).out)
-    assert "--every 3" in out
-    asked, json = ("--lags", 9, "--json"), []
-    np.savez(tmp_path / "plain.npz", states=X, z=z)
-    for file, more in (("held.npz", ("--every", 3)), ("plain.npz", ())):
-        json.append(MemoryCurve.from_json(command(tmp_path / file, *asked, *more).out))
-    assert np.array_equal(json[0].values, json[1].values)
-    np.savez(
-        tmp_path / "noise.npz", states=np.random.default_rng(1).standard_normal((250, 3)), z=z[:250]
-    )
-    out = command(tmp_path / "noise.npz").out
-    assert "(no lag is significant)" in out
-    assert "-1" not in out.split("lag ")[0]
-    start = np.vstack([100 + X[:60], X[60:]])
-    np.savez(tmp_path / "start.npz", states=start, z=z)
-    assert "drop them, e.g. with --washout " in command(tmp_path / "start.npz").out
-    text = failed(command(tmp_path / "fast.npz", "more"), 2)
-    assert "unexpected argument 'more'" in text
+TWO = memory_from_data(X2, Z2, 15)
+EACH = [f"input {k}  {x:.4f} ± " for k, x in enumerate(TWO.diagnostics["channel_totals"])]
 
 
-def test_what_is_not_there(command, file, recording, tmp_path) -> None:
-    """Files, arrays and columns; those there are are listed."""
-    np.save(tmp_path / "x.npy", recording[0])
-    names = ",".join([*"abcdef", "drive"])
-    content = np.column_stack(recording)
-    np.savetxt(tmp_path / "x.csv", content, delimiter=",", header=names, comments="")
-    (tmp_path / "x.docx").write_text("x")
-    for asked, facts in {
-        ("none.npz",): ["none.npz"],
-        ("rec.npz", "--input", "none.npy"): ["none.npy"],
-        ("x.npy",): ["--input"],
-        ("x.docx",): ["'.docx'"],
-        ("rec.npz", "--states", "rates"): ["--states", f"states ({ROWS}, {STATES}) float64"],
-        ("rec.npz", "--input", "drive"): ["--input"],
-        ("x.csv",): ["a, b, c, d, e, f, drive", "--input"],
-        ("x.csv", "--input", "g"): ["'g'", "a, b, c, d, e, f, drive"],
-    }.items():
-        said = failed(command(tmp_path / asked[0], *asked[1:]))
-        assert all(fact in said for fact in facts), said
+@pytest.mark.parametrize(
+    ("asked", "facts"),
+    [
+        (PACKED, ("which count the rows: time[s]", "columns: 9_I[A]")),
+        (("two.npz", "--lags", 15), (f"total memory  {TWO.total:.4f}", *EACH)),
+        (("fast.npz", "--rows", "1::2"), ()),
+        (("held.npz", "--lags", 9), ("repeated 3 times", "--every 3")),
+        (("noise.npz",), ("(no lag is significant)",)),
+        (("start.npz",), ("drop them, e.g. with --washout ",)),
+        (("lead.npz", "--no-checks"), ()),
+        ((*PAIR, "--estimator", "k_fold", "--lags", 10, "--no-checks"), ("skipped", "unknown")),
+    ],
+)  # fmt: skip
+def test_what_is_printed(command, recordings: Path, monkeypatch, asked: Any, facts: Any) -> None:
+    monkeypatch.chdir(recordings)
+    done = command(*asked)
+    assert done.code == 0, done.err
+    assert all(fact in done.out for fact in facts), done.out
+    assert "-1" not in done.out.split("lag ")[0]
 
 
-def test_what_gives_no_memory_ends_with_the_list(command, recording, tmp_path) -> None:
-    X, z = recording
-    broken = X.copy()
-    broken[100, 2] = np.inf
-    wide = np.random.default_rng(1).standard_normal((60, 80))
-    cases = {
-        "nan": (broken, z, "error: 1 of 800 rows hold infinite numbers"),
-        "wide": (wide, z[:60], "error: there are 60 rows for 80 states"),
-        "lead": (X[2:], z[:-2], "error: the states lead by 2 steps"),
-    }
-    for name, (states, inputs, message) in cases.items():
-        np.savez(tmp_path / f"{name}.npz", states=states, z=inputs)
-        text = failed(command(tmp_path / f"{name}.npz"))
-        assert message in text
-        assert "--no-checks" in text
-    text = failed(command(tmp_path / "lead.npz"))
-    assert "take --shift -2, states[:-2] with inputs[2:]" in text
-    lead = command(tmp_path / "lead.npz", "--shift", -2, "--lags", 12, "--json").out
-    here = memory_from_data(X[2:-2], z[2:-2], 12)
-    assert np.array_equal(MemoryCurve.from_json(lead).values, here.values)
-    assert command(tmp_path / "lead.npz", "--no-checks")[0] == 0
-    assert "must have more rows" in failed(command(tmp_path / "wide.npz", "--no-checks"))
+@pytest.mark.parametrize(
+    ("asked", "facts"),
+    [
+        # what is not there; what is, is listed
+        (("none.npz",), ("none.npz",)),
+        (("rec.npz", "--input", "none.npy"), ("none.npy",)),
+        (("x.npy",), ("--input",)),
+        (("x.docx",), ("'.docx'",)),
+        (("rec.npz", "--states", "rates"), ("--states", f"states ({ROWS}, {STATES}) float64")),
+        (("rec.npz", "--input", "drive"), ("--input",)),
+        (("rec.csv",), ("drive, x0, x1, x2, x3, x4, x5", "--input")),
+        (("rec.csv", "--input", "g"), ("'g'", "drive, x0, x1, x2, x3, x4, x5")),
+        # what gives no memory ends with the list
+        (("nan.npz",), ("error: 1 of 800 rows hold infinite numbers", "--no-checks")),
+        (("wide.npz",), ("error: there are 60 rows for 80 states", "--no-checks")),
+        (("lead.npz",), ("error: the states lead by 2 steps", "--no-checks",
+                         "take --shift -2, states[:-2] with inputs[2:]")),
+        (("wide.npz", "--no-checks"), ("must have more rows",)),
+        (("fast.npz",), ("take every n-th row (--every)",)),
+    ],
+)  # fmt: skip
+def test_what_is_refused(command, recordings: Path, monkeypatch, asked: Any, facts: Any) -> None:
+    monkeypatch.chdir(recordings)
+    told = failed(command(*asked))
+    assert all(fact in told for fact in facts), told
