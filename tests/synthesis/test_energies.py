@@ -1,6 +1,7 @@
 """Energies, Hankel values and information against Gramians in multi-precision."""
 
 import dataclasses
+import itertools
 from typing import Any
 
 import flint
@@ -136,6 +137,32 @@ def test_lags_have_all_of_the_information(network: LinearNetwork, noise: float) 
     """Inputs too faint for memory still tell something to those who know all newer ones."""
     found = information(network, noise)
     assert found.given_newer.sum() == pytest.approx(found.total, rel=1e-9)
+
+
+@pytest.mark.parametrize("noise", [1.0, 1e-5, 2.8e-12])
+def test_information_of_each_lag_is_within_its_error(noise: float) -> None:
+    rng = np.random.default_rng(192)
+    A = np.triu(8 * rng.standard_normal((7, 7)), 1) + np.diag(rng.uniform(-0.95, 0.95, 7))
+    found = information(LinearNetwork(A, np.ones(7)), noise)
+    with flint.ctx.workprec(2000):
+        state, A = flint.arb_mat([[1]] * 7), flint.arb_mat(A.tolist())
+        X, totals = gramian(np.array(A.tolist(), float), np.ones(7)), []
+        for _ in range(31):
+            scaled = X / flint.arb(noise) ** 2
+            totals.append((scaled + flint.arb_mat(np.eye(7).tolist())).det().log() / 2)
+            X, state = X - state * state.transpose(), A * state
+        known = [float(older - newer) for older, newer in itertools.pairwise(totals)]
+    assert np.abs(known - found.given_newer[:30]).max() <= found.given_newer_error
+    assert found.given_newer_error < 1e-2
+    assert abs(found.total - float(totals[0])) <= found.error
+
+
+def test_information_at_lags_that_are_not_listed_is_told() -> None:
+    slow = ensembles.normal(6, spectral_radius=0.99999, seed=1).replace(readout=[0])
+    found = information(slow, 1e-8)
+    assert found.notes[-1].kind == "lags"
+    assert f"{found.total - found.given_newer.sum():.4g} nats" in found.notes[-1]
+    assert not information(slow.replace(A=0.9 * slow.A), 1e-8).notes
 
 
 def test_eigenvalues_below_the_smallest_number_are_told() -> None:

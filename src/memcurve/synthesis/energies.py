@@ -9,7 +9,7 @@ import numpy as np
 from memcurve.core.arguments import exact_array
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.notes import Note
-from memcurve.core.types import EPS, Floats
+from memcurve.core.types import EPS, SEED, Floats
 from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
@@ -27,6 +27,10 @@ from memcurve.synthesis.result import PROSE, SynthesisResult
 FEW_STATES = 500
 #: Lags are listed until the share of the information that is left is this. Doubled: a lag less.
 NEGLIGIBLE = 1e-12
+#: A total that is known to this share is not computed in another way. Doubled: twice the error.
+KNOWN = 1e-9
+#: It is said where more than this share of the information is at lags that are not listed.
+LISTED = 1e-9
 
 
 class GradedResult(SynthesisResult):
@@ -126,6 +130,8 @@ class Information(SynthesisResult):
     given_newer : (lags,) array
         Information about the input at each lag, conditional on all newer ones; over all lags its
         sum is the total. About each input alone it is −½ log(1 − MC_τ).
+    given_newer_error : float
+        Its largest error at any lag.
 
     Examples
     --------
@@ -140,6 +146,7 @@ class Information(SynthesisResult):
     total: float
     error: float
     given_newer: Floats
+    given_newer_error: float
     noise: float
     network: str
     notes: tuple[Note, ...] = ()
@@ -327,7 +334,7 @@ def information(network: Any, noise: float) -> Information:
     """
     subject, s = as_network(network), directions.noise_level(noise)
     is_small, d = subject.states <= FEW_STATES, subject.inputs
-    total, error, chain = np.nan, np.inf, None
+    total, error, chain, chain_error = np.nan, np.inf, None, np.inf
     try:
         factor = directions.directions_of(subject, s, seen=0.0, listed=True)
         sigma = factor.sigma / s
@@ -335,26 +342,34 @@ def information(network: Any, noise: float) -> Information:
         # |δ½log(1 + σ²/s²)| ≤ |δσ|/(2s), and the tail beyond what was listed
         error = float(np.sqrt(len(sigma)) * factor.left / (2 * s))
         error += 2 * factor.error * max(1.0, total)
-        chain = _chain(sigma, factor.V, d)
+        # a lag has the difference of two such totals, of all lags from it on and from the next on
+        chain, chain_error = _chain(sigma, factor.V, d), 2 * error
         is_left = np.cumsum(chain[::-1])[::-1] > NEGLIGIBLE * total
         chain = chain[: max(1, int(np.count_nonzero(is_left)))]
     except UncertainResultError:
         if not is_small:
             raise
-    if is_small and not error <= 1e-9 * max(1.0, total):
+    if is_small and not error <= KNOWN * max(1.0, total):
         with contextlib.suppress(UncertainResultError), np.errstate(all="ignore"):
             sigma, relative = directions.measured(subject, lambda one, rng: _white(one, rng, s)[0])
             other = 0.5 * float(np.log1p((sigma / s) ** 2).sum())
             off = float((relative / (1 + (s / sigma) ** 2)).sum()) + 8 * EPS * other
             total, error = min((total, error), (other, off), key=lambda answer: answer[1])
-    if chain is None:  # responses that do not fade
-        lags = len(memory_curve(subject, noise=s))
-        sigma, Z, A, C = _white(subject, None, s)
-        later = Z.T @ np.linalg.matrix_power(A, lags)
-        chain = _chain(sigma / s, responses_to(A, C, lags).T @ Z, d, later)
+    if chain is None or (is_small and not chain_error <= 2 * KNOWN * max(1.0, total)):
+        # responses do not fade, or are too large for the noise
+        lags = len(memory_curve(subject, noise=s)) if chain is None else len(chain)
+        with contextlib.suppress(UncertainResultError), np.errstate(all="ignore"):
+            white, off = _chain_of_white(subject, s, lags)
+            if off < chain_error:
+                chain, chain_error = white, off
+    notes, listed = subject.notes, float(chain.sum())
+    if total - listed > max(LISTED * total, error + chain_error):
+        text = PROSE["Information"]["cut"]
+        notes += (Note("lags", text.format(lags=len(chain), left=total - listed)),)
     return Information(
-        total, error + 8 * EPS * total, chain, s, directions.display_name(subject), subject.notes
-    )
+        total, error + 8 * EPS * total, chain, chain_error + 8 * EPS * total, s,
+        directions.display_name(subject), notes,
+    )  # fmt: skip
 
 
 def _white(
@@ -365,6 +380,19 @@ def _white(
     A, C, T = input_normal_realization(problem.analysis, rng)
     sigma, Z = directions.jacobi(T[problem.rows])
     return sigma, Z, A, C
+
+
+def _chain_of_white(network: LinearNetwork, s: float, lags: int) -> tuple[Floats, float]:
+    """Information lag by lag from white states, and how far rounding moves it."""
+
+    def chain(one: LinearNetwork, rng: np.random.Generator | None) -> Floats:
+        sigma, Z, A, C = _white(one, rng, s)
+        later = Z.T @ np.linalg.matrix_power(A, lags)
+        return _chain(sigma / s, responses_to(A, C, lags).T @ Z, network.inputs, later)
+
+    values, rng = chain(network, None), np.random.default_rng(SEED)
+    other = chain(directions.rounded_network(network, rng), rng)
+    return values, directions.SAFETY * float(np.abs(other - values).max())
 
 
 def _chain(sigma: Floats, V: Floats, d: int, later: Floats | None = None) -> Floats:
