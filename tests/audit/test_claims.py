@@ -1,11 +1,13 @@
 """Claimed numbers, made as a researcher would make them, and what the audit makes of them."""
 
+import re
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.sparse.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +24,7 @@ quickly = partial(audit, estimates=False)
 
 NORMAL = ensembles.normal(40, spectral_radius=0.9, seed=2)
 ORTHOGONAL = ensembles.orthogonal(40, spectral_radius=0.95, seed=3)
+PRODUCTS = LinearNetwork(scipy.sparse.linalg.aslinearoperator(NORMAL.A), NORMAL.C)
 #: The input reaches all nodes but drives only every third mode.
 UNCONTROLLABLE = ensembles.cyclic(30, mask=np.tile([1.0, 0.0, 0.0], 10))
 
@@ -176,6 +179,33 @@ def test_what_nothing_explains() -> None:
     share = audit(ensembles.sparse_normal(40, density=0.2, seed=1), claimed="0.3457")
     assert "the total is 13.828" in share.verdict[0]
     assert "share" not in nothing.verdict[0]  # of one state
+
+
+@pytest.mark.parametrize("without", [0, 1])
+@pytest.mark.parametrize("network", [NORMAL, PRODUCTS], ids=["matrix", "products"])
+def test_usable_memory_under_the_noise_given_is_a_right_claim(
+    network: LinearNetwork, without: int
+) -> None:
+    curve = memcurve.memory_curve(network, noise=1e-3)
+    claimed = f"{curve.total - without * curve.values[0]:.3f}"
+    result = quickly(network, claimed=claimed, noise=1e-3)
+    assert result.claim.holds
+    assert result.claim.explanation.kind == "given_noise"
+    page = result.document()
+    assert page.word == "The claim holds under the given noise"
+    assert "usable memory under the given noise" in page.verdict[0]
+    [bar] = [bar for bar in page.bars if "given" in bar.name]
+    assert "±" in bar.text
+    assert quickly(network, claimed=claimed).claim.holds is not True
+
+
+def test_a_level_that_is_solved_for_is_not_told_as_a_round_one() -> None:
+    claimed = f"{usable(1e-3) - 0.02:.3f}"
+    found = quickly(NORMAL, claimed=claimed, noise=1e-3).claim.explanations
+    [text] = [one.text for one in found if one.kind == "noise"]
+    level = float(re.search(r"deviation (\S+) ", text)[1])
+    assert level != 1e-3
+    assert usable(level) == pytest.approx(float(claimed), abs=1e-3)
 
 
 @given(st.decimals(-(10**6), 10**6, places=3))

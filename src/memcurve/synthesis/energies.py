@@ -334,7 +334,7 @@ def information(network: Any, noise: float) -> Information:
     """
     subject, s = as_network(network), directions.noise_level(noise)
     is_small, d = subject.states <= FEW_STATES, subject.inputs
-    total, error, chain, chain_error = np.nan, np.inf, None, np.inf
+    total, error, chain, chain_error = np.nan, np.inf, np.zeros(0), np.inf
     try:
         factor = directions.directions_of(subject, s, seen=0.0, listed=True)
         sigma = factor.sigma / s
@@ -355,11 +355,11 @@ def information(network: Any, noise: float) -> Information:
             other = 0.5 * float(np.log1p((sigma / s) ** 2).sum())
             off = float((relative / (1 + (s / sigma) ** 2)).sum()) + 8 * EPS * other
             total, error = min((total, error), (other, off), key=lambda answer: answer[1])
-    if chain is None or (is_small and not chain_error <= 2 * KNOWN * max(1.0, total)):
+    if is_small and not chain_error <= 2 * KNOWN * max(1.0, total):
         # responses do not fade, or are too large for the noise
-        lags = len(memory_curve(subject, noise=s)) if chain is None else len(chain)
-        with contextlib.suppress(UncertainResultError), np.errstate(all="ignore"):
-            white, off = _chain_of_white(subject, s, lags)
+        lags, refused = len(chain), [UncertainResultError] * bool(len(chain))
+        with contextlib.suppress(*refused), np.errstate(all="ignore"):
+            white, off = _chain_of_white(subject, s, lags or len(memory_curve(subject, noise=s)))
             if off < chain_error:
                 chain, chain_error = white, off
     notes, listed = subject.notes, float(chain.sum())

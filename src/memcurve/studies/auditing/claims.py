@@ -58,9 +58,9 @@ class Claim:
     """A claimed total, judged: ``value``, and half a unit of its last digit, ``tolerance``.
 
     ``holds`` is whether it is the total memory, lag 0 or not, or the sum up to the lag that was
-    said; None where the network is too large to decide, and the claim is possible. ``explanations``
-    are possible ones, the most likely first. The true total over all lags is between ``least`` and
-    ``most``: both are that total, where it is known.
+    said, or the usable memory under the noise that was given; None where the network is too large
+    to decide, and the claim is possible. ``explanations`` are possible ones, the most likely first.
+    The true total without noise is between ``least`` and ``most``: both are it, where it is known.
     """
 
     value: float
@@ -231,6 +231,19 @@ def conventions(case: ClaimContext) -> Iterator[Explanation]:
         )
 
 
+def given_noise(case: ClaimContext) -> Iterator[Explanation]:
+    """The claim is right for the noise that was given, lag 0 or not."""
+    of = f" of {case.curve.total:.6g} without noise" if case.bounds is None else ""
+    for row in case.usable.rows if not case.cut else ():
+        first = float(row.values[0])
+        totals = {"given_noise": row.total, "given_noise_from_lag_1": row.total - first}
+        for sentence, value in totals.items() if row.given else ():
+            yield from case.explanation(
+                "given_noise", value, "as it is", sentence,
+                tolerance=row.error, of=of, total=row.total, first=first,
+            )  # fmt: skip
+
+
 def cut_off(case: ClaimContext) -> Iterator[Explanation]:
     """The sum ends at some lag k_max, before the memory does."""
     yield from _partial_sums(case, case.curve.values, case.curve.total, "cut_off")
@@ -376,11 +389,11 @@ TEST_SCATTER = 0.08
 
 def number_formats(case: ClaimContext) -> Iterator[Explanation]:
     """The states were stored, or read, with few digits."""
-    of = f" of {case.curve.total:.6g}" if case.bounds is None else ""
+    total, kind = case.curve.total, "number_format"
+    of = f" of {total:.6g}" if case.bounds is None else ""
     for row in case.usable.rows:
-        if not case.matches(case.curve.total, row.total - case.curve.total):
-            kind, sentence = ("noise", "given_noise") if row.given else ("number_format", "")
-            yield from case.explanation(kind, row.total, "as it is", sentence, name=row.name, of=of)
+        if not row.given and not case.matches(total, row.total - total):
+            yield from case.explanation(kind, row.total, "as it is", name=row.name, of=of)
 
 
 def noise(case: ClaimContext) -> Iterator[Explanation]:
@@ -425,11 +438,13 @@ def _at_some_level(case: ClaimContext, kind: str, totals: Floats) -> Iterator[Ex
     if len(levels) == 0 or not totals[-1] < case.claimed < min(totals[0], case.curve.total):
         return
     power = 2 * float(np.interp(-case.claimed, -totals, np.log10(levels)))
-    level, fit = 10.0 ** (round(power) / 2), "round value"
+    level, fit, digits = 10.0 ** (round(power) / 2), "round value", 2
     value = _total_under(case, level, kind)
     if value is None or not case.matches(value):
-        level, fit, value = 10.0 ** (power / 2), "solved for", case.claimed
-    yield from case.explanation(kind, value, fit, level=level, variance=level**2)
+        # with so many digits it is not read as the round value, which does not fit
+        level, fit, value, digits = 10.0 ** (power / 2), "solved for", case.claimed, 6
+    level_text, variance = f"{level:.{digits}g}", f"{level**2:.{digits - 1}e}"
+    yield from case.explanation(kind, value, fit, level=level_text, variance=variance)
 
 
 def _total_under(case: ClaimContext, level: float, kind: str) -> float | None:
@@ -452,12 +467,12 @@ def _total_under(case: ClaimContext, level: float, kind: str) -> float | None:
 
 #: In the order in which they are listed where they fit equally well.
 RECOGNISERS: tuple[Callable[[ClaimContext], Iterator[Explanation]], ...] = (
-    conventions, cut_off, numbers_of_states, one_input, absolute_correlation, few_samples,
-    ridge, noise, estimates_of, number_formats,
+    conventions, given_noise, cut_off, numbers_of_states, one_input, absolute_correlation,
+    few_samples, ridge, noise, estimates_of, number_formats,
 )  # fmt: skip
 
 #: Kinds that leave a claim right: only the convention is another.
-CONVENTIONS = ("total", "from_lag_1")
+CONVENTIONS = ("total", "from_lag_1", "given_noise")
 #: Those that need no noise-free curve.
 RECOGNISERS_AT_SCALE = (cut_off, numbers_of_states, ridge, noise, number_formats)
 
@@ -495,8 +510,9 @@ def _judged_by_bounds(case: ClaimContext, bounds: Bounds) -> Claim:
             sentence = {"cut_off": "partial_sum", "from_lag_1": "from_lag_1_bound"}.get(kind, "")
             right += case.explanation(kind, most, "as it is", sentence, first=first, last=last)
             break
-    holds, best = True if right else None if is_possible else False, tuple(right)
-    if not right:
+    best = tuple(right or given_noise(case))[:1]
+    holds = True if best else None if is_possible else False
+    if not best:
         best = _most_likely([one for find in RECOGNISERS_AT_SCALE for one in find(case)])
     return Claim(case.claimed, case.tolerance, holds, best, bounds.least, bounds.most)
 

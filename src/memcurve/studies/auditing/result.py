@@ -237,7 +237,10 @@ def _word(audit: Audit) -> str:
     word = say(
         {True: "words.holds", False: "words.fails", None: "words.undecided"}[audit.claim.holds]
     )
-    return word + say("words.as_read") if _as_read(audit) and not audit.claim.holds else word
+    if audit.claim.holds:
+        best = audit.claim.explanation
+        return word + say("words.given_noise") if best and best.kind == "given_noise" else word
+    return word + say("words.as_read") if _as_read(audit) else word
 
 
 def _as_read(audit: Audit) -> str:
@@ -370,7 +373,7 @@ def _bars(audit: Audit) -> list[Bar]:
     # the best there is, and what verdicts go by
     for row in filter(None, dict.fromkeys([*audit.usable.rows[:1], audit.usable.measured])):
         name = say("bars.usable", read=_read(row))
-        bars.append(Bar(name, row.total, number(row.total), "series-5"))
+        bars.append(Bar(name, row.total, _with_error(number(row.total), row.error), "series-5"))
     return bars
 
 
