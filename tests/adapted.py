@@ -19,6 +19,15 @@ def series(inputs: int = 1, steps: int = STEPS, seed: int = 7):
     return z
 
 
+def leaky_states(W, Win, z, lr=1.0, bias=0.0, f=lambda x: x):
+    """X ← (1 − lr)·x + lr·f(W x + Win z + bias) from rest, step by step."""
+    x, states = np.zeros(len(W)), []
+    for u in z:
+        x = (1 - lr) * x + lr * f(W @ x + Win @ u + bias)
+        states.append(x)
+    return np.array(states)
+
+
 def small_signal(simulate, z):
     """Change of the states per change of the input, of a model that has settled without input.
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array, random_array
 
 import memcurve
-from adapted import SAME, off, series
+from adapted import SAME, leaky_states, off, series
 from memcurve import LinearNetwork, NonlinearNetwork, adapters, as_network
 from refusals import refuses
 
@@ -15,21 +15,12 @@ WIN = RNG.standard_normal((12, 2))
 LEAKS = [1.0, 0.3, RNG.uniform(0.1, 1, 12), np.full(12, 0.5)]
 
 
-def reservoir(z, W, Win, lr, bias=0.0):
-    """The recursion of leaky reservoirs, step by step."""
-    x, states = np.zeros(len(W)), []
-    for u in z:
-        x = (1 - lr) * x + lr * (W @ x + Win @ u + bias)
-        states.append(x)
-    return np.array(states)
-
-
 @pytest.mark.parametrize("lr", LEAKS, ids=["none", "one", "each", "equal"])
 @pytest.mark.parametrize("store", [np.asarray, csr_array], ids=["dense", "sparse"])
 def test_leak(lr, store):
     z = series(2)
     network = as_network((store(W), WIN, lr))
-    assert off(network, z, reservoir(z, W, WIN, lr)) < SAME
+    assert off(network, z, leaky_states(W, WIN, z, lr)) < SAME
     assert network.is_sparse == (store is csr_array)
     np.testing.assert_array_equal(network.C, np.broadcast_to(lr, 12)[:, None] * WIN)
     np.testing.assert_array_equal(
@@ -43,7 +34,7 @@ def test_leak(lr, store):
 def test_bias_is_a_shift(bias, lr):
     z = series(2)
     network = adapters.leaky(W, WIN, lr, bias=bias, readout=[3, 1], name="leaky")
-    states = reservoir(z, W, WIN, np.asarray(lr), bias)
+    states = leaky_states(W, WIN, z, np.asarray(lr), bias)
     assert np.abs(network.simulate(z) - states[:, [3, 1]]).max() < SAME
     assert network.name == "leaky"
 

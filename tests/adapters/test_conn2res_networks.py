@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from adapted import SAME, SMALL_SIGNAL, off, series, small_signal
+from adapted import SAME, SMALL_SIGNAL, leaky_states, off, series, small_signal
 from memcurve import as_network
 from refusals import refuses
 
@@ -41,11 +41,8 @@ class EchoStateNetwork:
 
     def simulate(self, ext_input, w_in, output_nodes=None):
         leak = 1.0 if self.leak_rate is None else self.leak_rate
-        state = np.zeros((len(ext_input) + 1, len(self.w)))
-        for t in range(1, len(state)):
-            after = self.activation_function(state[t - 1] @ self.w + ext_input[t - 1] @ w_in)
-            state[t] = (1 - leak) * state[t - 1] + leak * after
-        return state[1:] if output_nodes is None else state[1:, output_nodes]
+        state = leaky_states(self.w.T, w_in.T, ext_input, leak, f=self.activation_function)
+        return state if output_nodes is None else state[:, output_nodes]
 
 
 EchoStateNetwork.__module__ = "conn2res.reservoir"

@@ -9,6 +9,7 @@ import pytest
 from reservoirpy import nodes
 
 import memcurve
+from adapted import leaky_states
 from command import failed
 from memcurve import NonlinearNetwork, UnstableNetworkError, ensembles, measure, models
 from memcurve.core.errors import ModelError
@@ -198,15 +199,8 @@ FUNCTIONS = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0), "identity": la
 def by_hand(
     *, leak: Any = 1.0, bias: Any = 0.0, activation: str = "tanh", scale: float = 1.0
 ) -> Floats:
-    """States of x ← (1 − leak)·x + leak·f(W x + scale·Win z + bias), from rest."""
-    states = np.zeros((*U.shape[:2], N))
-    for r, series in enumerate(U[:, :, 0]):
-        x = np.zeros(N)
-        for t, z in enumerate(series):
-            field = [sum(W[i, j] * x[j] for j in range(N)) + scale * WIN[i] * z for i in range(N)]
-            x = (1 - leak) * x + leak * FUNCTIONS[activation](np.array(field) + bias)
-            states[r, t] = x
-    return states
+    f = FUNCTIONS[activation]
+    return np.array([leaky_states(W, scale * WIN[:, None], z, leak, bias, f) for z in U])
 
 
 def subject(file: Path, mask: str | None = None, leak: float | None = None, **options: Any) -> Any:
