@@ -15,3 +15,18 @@ def of_radius(A: np.ndarray, radius: float = 0.9) -> np.ndarray:
     """A matrix of this spectral radius."""
     scaled: np.ndarray = A * (radius / np.abs(np.linalg.eigvals(A)).max())
     return scaled
+
+
+def normal_stack(count: int, size: int, seed: int = 0, radius: float = 0.9) -> np.ndarray:
+    """So many matrices of normal numbers, all of this spectral radius."""
+    A = np.random.default_rng(seed).standard_normal((count, size, size))
+    return np.array([of_radius(each, radius) for each in A]).reshape(A.shape)
+
+
+#: Nodes in units of 10⁸, 1 and 10⁻⁸.
+UNITS = np.array([1e8, 1.0, 1e-8])
+BADLY_SCALED = (
+    np.multiply.outer(UNITS, 1 / UNITS)
+    * [[0.2, -0.4, -0.1], [-0.6, -0.4, -0.5], [-0.1, -0.4, 0.1]],
+    UNITS,
+)

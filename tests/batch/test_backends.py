@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from draws import normal_stack
 from memcurve import UncertainResultError, memory_curves
 from memcurve.memory.batch import curves_of_poles
 from memcurve.network.backend import Backend, has_gradient, to_host
@@ -47,13 +48,8 @@ def arrays(request) -> Callable[[Any], Any]:
     return lambda x: getattr(library, LIBRARIES[request.param])(np.asarray(x))
 
 
-def networks(stack: int = 3, size: int = 12, radius: float = 0.9, seed: int = 0) -> np.ndarray:
-    A = np.random.default_rng(seed).standard_normal((stack, size, size))
-    return A * (radius / np.abs(np.linalg.eigvals(A)).max(axis=1))[:, None, None]
-
-
 def test_poles(arrays: Callable[[Any], Any]) -> None:
-    poles = np.linalg.eigvals(networks())
+    poles = np.linalg.eigvals(normal_stack(3, 12))
     given = arrays(poles)
     curves = curves_of_poles(given, 40)
     assert type(curves.values) is type(given)
@@ -74,7 +70,7 @@ def test_poles(arrays: Callable[[Any], Any]) -> None:
 
 
 def test_networks(arrays: Callable[[Any], Any]) -> None:
-    A, C = networks(4), np.ones((4, 12))
+    A, C = normal_stack(4, 12), np.ones((4, 12))
     A[2, 1] = A[2, 0]
     A[2, :, 1] = A[2, :, 0]  # twins, which are looked at on the CPU
     given = arrays(A)
@@ -92,7 +88,7 @@ def test_networks(arrays: Callable[[Any], Any]) -> None:
 
 
 def test_bad_numbers(arrays: Callable[[Any], Any]) -> None:
-    A = networks()
+    A = normal_stack(3, 12)
     A[1, 2, 3] = np.nan
     refuses(ValueError, ("`A`", "1,", "2,", "3"), memory_curves, arrays(A))
     refuses(ValueError, "beyond", memory_curves, arrays(np.array([[[2**53 + 1]]])))
@@ -101,7 +97,7 @@ def test_bad_numbers(arrays: Callable[[Any], Any]) -> None:
 
 
 def test_half_precision_and_sparse_tensors_of_torch(torch) -> None:
-    A = torch.tensor(networks())
+    A = torch.tensor(normal_stack(3, 12))
     refuses(TypeError, ("`A`", "sparse"), memory_curves, A[0].to_sparse())
     for kind in (torch.float32, torch.float16, torch.bfloat16):
         rounded = A.to(kind)
@@ -114,7 +110,7 @@ def test_half_precision_and_sparse_tensors_of_torch(torch) -> None:
 def test_jax_without_float64_says_so() -> None:
     jax = pytest.importorskip("jax", reason="jax is not installed")
     jax.config.update("jax_enable_x64", False)
-    refuses(TypeError, "jax_enable_x64", memory_curves, jax.numpy.asarray(networks()))
+    refuses(TypeError, "jax_enable_x64", memory_curves, jax.numpy.asarray(normal_stack(3, 12)))
 
 
 def test_jax_cannot_be_traced() -> None:
@@ -174,7 +170,7 @@ def test_gradient_of_poles(library: str) -> None:
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_gradient_of_networks(library: str) -> None:
-    A, C = networks(2, 5), np.ones(5)
+    A, C = normal_stack(2, 5), np.ones(5)
 
     def curves(x: Any) -> Any:
         return memory_curves(x, C, 25)
@@ -192,7 +188,7 @@ def test_gradient_of_networks(library: str) -> None:
 
 def test_no_gradient_where_there_is_none(torch) -> None:
     """What goes to the CPU leaves the graph: refused, not given a gradient of zero."""
-    A = torch.tensor(networks(2, 4))
+    A = torch.tensor(normal_stack(2, 4))
     A[1] = 0.5 * torch.eye(4)
     A.requires_grad_(True)
     refuses(UncertainResultError, ("network 1 of the stack", "gradient"), memory_curves, A)

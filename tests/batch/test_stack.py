@@ -9,6 +9,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from draws import normal_stack
 from hostile import FAMILIES, draw
 from memcurve import (
     LinearNetwork,
@@ -26,11 +27,6 @@ from memcurve.memory.batch.stack import fully_excited
 from memcurve.network.backend import Backend
 from refusals import refuses
 from tolerances import EPS
-
-
-def normal_stack(stack: int, size: int, seed: int = 0, radius: float = 0.9) -> np.ndarray:
-    A = np.random.default_rng(seed).standard_normal((stack, size, size))
-    return A * (radius / np.abs(np.linalg.eigvals(A)).max(axis=1))[:, None, None]
 
 
 def agrees(curves: MemoryCurves, number: int, one: MemoryCurve) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import memcurve
+from draws import BADLY_SCALED
 from memcurve import LinearNetwork, best_mask, best_readout, ensembles, memory_curve, whitened
 from memcurve.synthesis.driving import MaskAscent
 from refusals import refuses
@@ -49,19 +50,12 @@ def test_readouts_hold_what_is_said_and_no_other_holds_more(
     assert choice.random <= choice.value + choice.error
 
 
-UNITS = np.diag([1e8, 1.0, 1e-8])
-BADLY_SCALED = LinearNetwork(
-    UNITS @ [[0.2, -0.4, -0.1], [-0.6, -0.4, -0.5], [-0.1, -0.4, 0.1]] @ np.linalg.inv(UNITS),
-    UNITS.diagonal(),
-)
-
-
 @pytest.mark.parametrize("noise", [1e-9, 1e-3, 0.3])
 @pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize(
     "network",
     [
-        BADLY_SCALED,
+        LinearNetwork(*BADLY_SCALED),
         LinearNetwork(np.diag([0.9, 0.5, -0.3]), [1.0, 0.0, 1.0]),
         LinearNetwork(np.diag([0.9, 0.9, 0.9]), [1.0, 1.0, 1.0]),
         ensembles.normal(6, seed=1).replace(readout=[1, 3, 4]),

@@ -8,6 +8,7 @@ from scipy.io import savemat
 from scipy.sparse import csr_array, diags_array, random_array
 
 import memcurve
+from draws import BADLY_SCALED
 from memcurve import LinearNetwork, ensembles, memory_curve
 from refusals import refuses
 
@@ -21,7 +22,6 @@ def sparse(size: int, radius: float, seed: int, inputs: int = 1) -> LinearNetwor
     return LinearNetwork(A, C if inputs > 1 else C[:, 0], name="drawn")
 
 
-UNITS = np.array([1e8, 1.0, 1e-8])
 NETWORKS = {
     "signed": sparse(600, 0.9, 1),
     "positive": sparse(600, 0.99, 2),
@@ -29,11 +29,7 @@ NETWORKS = {
     "some nodes": sparse(600, 0.9, 1).replace(readout=[1, 4, 100, 200, 300]),
     "complex": LinearNetwork(np.diag(0.9 * np.exp(1j * np.arange(1, 13) / 3)), np.ones(12)),
     "three nodes": LinearNetwork([[0.5, 0.1, 0], [0, 0.4, 0.2], [0.3, 0, 0]], [1, 0, 0]),
-    "units": LinearNetwork(
-        np.multiply.outer(UNITS, 1 / UNITS)
-        * [[0.2, -0.4, -0.1], [-0.6, -0.4, -0.5], [-0.1, -0.4, 0.1]],
-        UNITS,
-    ),
+    "units": LinearNetwork(*BADLY_SCALED),
     "gain chain": LinearNetwork(
         csr_array(
             diags_array(
