@@ -80,6 +80,17 @@ def test_neutral_to_the_mask(name: str) -> None:
     assert first.total == pytest.approx(second.total, rel=COLOURED)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_zeros_that_no_input_reaches(seed: int) -> None:
+    """Uncontrollable zeros are taken off as a delay: none of them is told from eigenvalues near."""
+    network = ensembles.sparse_normal(50, density=0.03, seed=seed)
+    certified = memory_curve(network, 60, input=ARMA([0.8]), method="certified")
+    assert certified.rank < memory_curve(network).diagnostics["reachable"]
+    curve = memory_curve(network, 60, input=ARMA([0.8]), solver="cascade")
+    assert curve.error.max() < 1e-10
+    assert np.all(np.abs(curve.values - certified.values) <= curve.error)
+
+
 def test_poles_that_are_stored_numbers() -> None:
     """They are all that matters, though states of a chain grow by two from node to node."""
     chain = ensembles.chain(60)

@@ -5,7 +5,7 @@ Which one is asked, and in which order, is decided in :mod:`memcurve.solve.choos
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import require_room_for_states
-from memcurve.core.types import EPS, SEED, Complexes, Floats
+from memcurve.core.types import EPS, SEED, Floats
 from memcurve.inputs.filters import Filter, filters_of
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import eigenvalues
@@ -42,10 +42,11 @@ from memcurve.solve.factor import (
     hessenberg,
     krylov_factor,
 )
+from memcurve.solve.modular import UncontrollableModes
 from memcurve.solve.powers import MANY_STATES, residual_norm, solve_stein
 from memcurve.solve.problem import Problem
 from memcurve.solve.realization import cascade_of, graded_realization, lasting_factor, modes_of
-from memcurve.solve.spectrum import controllable_poles
+from memcurve.solve.spectrum import without_uncontrollable
 
 #: Relative error of an input's density above which a filter does not stand for it. Doubled: errors
 #: up to four times as much are let through.
@@ -395,15 +396,17 @@ def solve_cascade(problem: Problem, *, hopeless: float = 1e12) -> Answer:
     single = problem.analysis.inputs == 1
     _require_like_units(problem)
     read = space.whiten is not None or not space.exactly
-    poles, gap = None, float(problem.states.sensitivity.gap)
-    chosen: Callable[[Complexes], Complexes] = np.asarray
+    poles, gap, delay = None, float(problem.states.sensitivity.gap), 0
+    gone: Sequence[UncontrollableModes] = ()
     if single:
         spectrum = problem.analysis.spectrum
         poles, gap = spectrum.poles, spectrum.gap
-        if spectrum.response is not None:  # zeros are lost
-            # all poles span what the states hold and more, which takes no part in what is read
-            chosen = chosen if read else partial(controllable_poles, spectrum)
-            poles, gap = chosen(eigenvalues(space.A)), 0.0
+        if spectrum.rank < len(problem.states):
+            # all poles span what the states hold and more, which takes no part in what is read;
+            # without a reader the zeros among them are a delay
+            gone = [] if read else spectrum.uncontrollable
+            poles, gap = without_uncontrollable(eigenvalues(space.A), gone)[0], 0.0
+            delay = 0 if read else len(poles) - spectrum.rank
     elif problem.analysis.rank < len(problem.states) or not problem.analysis.rank_is_robust:
         raise UncertainResultError("some modes are controllable by rounding at most.")
     if not np.isfinite(gap):
@@ -423,11 +426,12 @@ def solve_cascade(problem: Problem, *, hopeless: float = 1e12) -> Answer:
 
     def again(rng: np.random.Generator, own: tuple[Filter, ...]) -> KrylovFactor:
         A, C = (_changed_in_place if exact else _changed)(space.A, space.C, rng)
-        own_poles = chosen(eigenvalues(A)) if single else None
+        own_poles = without_uncontrollable(eigenvalues(A), gone)[0] if single else None
         # an input that rounding alone keeps going goes on here, so that what it is worth shows
-        return lasting_factor(A, C, own_poles, read, smallest=0.0).listing(lags)
+        factor = lasting_factor(A, C, own_poles, read, delay=delay, smallest=0.0)
+        return factor.listing(lags)
 
-    factor = lasting_factor(space.A, space.C, poles, read)
+    factor = lasting_factor(space.A, space.C, poles, read, delay=delay)
     left = _left_out(factor, space, filters)
     if not white:
         terms = len(problem.states) + max(len(each.gamma) for each in filters)

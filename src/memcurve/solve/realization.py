@@ -31,6 +31,10 @@ from memcurve.solve.factor import (
 )
 from memcurve.solve.powers import power_norms, solve_stein
 
+#: Singular values of a delay are zero or one; further from both than this, it is none. Doubled:
+#: nothing, as rounding moves them by some eps.
+PARTLY = 1e-6
+
 
 def graded_realization(model: ReducedModel) -> tuple[Floats, Floats, Floats]:
     """Input-normal A', C' and the map T to the states, x = Tξ, without eigenvalues.
@@ -148,13 +152,35 @@ def modal_realization(
     return A1, c[:, None], (weight[:, None] * states[mode]).real
 
 
+def delayed(A: Floats, C: Floats, steps: int) -> tuple[Floats, Floats]:
+    """The realization less a delay of so many ``steps``, that is less as many poles at zero.
+
+    A^steps is a partial isometry then: its left singular vectors V for one span what is left, which
+    has VᵀAV and VᵀA^steps C. Which of the eigenvalues next to zero these poles are is left open.
+    """
+    power = np.linalg.matrix_power(A, steps)
+    U, sizes, _ = np.linalg.svd(power)
+    count = len(A) - steps
+    if not np.all(np.abs(sizes - (np.arange(len(A)) < count)) < PARTLY):
+        raise UncertainResultError("rounding hides which zero eigenvalues are controllable.")
+    V = U[:, :count]
+    return V.T @ A @ V, V.T @ power @ C
+
+
 def lasting_factor(
-    A: Floats, C: Floats, poles: Complexes | None, read: bool, smallest: float = EXHAUSTED
+    A: Floats,
+    C: Floats,
+    poles: Complexes | None,
+    read: bool,
+    *,
+    delay: int = 0,
+    smallest: float = EXHAUSTED,
 ) -> KrylovFactor:
     """From poles, or of several inputs from graded coordinates; W has yet to be listed."""
     if C.shape[1] == 1:
         modes = modes_of(A, C) if read else None
         A1, C1, M = modal_realization(*modes) if modes else cascade_of(A, C, poles, read)
+        A1, C1 = delayed(A1, C1, delay) if delay else (A1, C1)
         colour = 0.0  # those of a single input are to the last digits, relative to each section
     else:
         A1, C1, M = graded_realization(hessenberg(A, C, smallest))

@@ -421,12 +421,6 @@ def without_uncontrollable(
     return poles, more
 
 
-def controllable_poles(spectrum: Spectrum, values: Complexes) -> Complexes:
-    """The controllable ones of all eigenvalues, with zeros that are exact."""
-    poles = without_uncontrollable(values, spectrum.uncontrollable)[0]
-    return with_exact_zeros(poles, spectrum.rank, spectrum.uncontrollable)
-
-
 def with_exact_zeros(
     poles: Complexes, rank: int, modes: Sequence[UncontrollableModes]
 ) -> Complexes:
