@@ -61,6 +61,12 @@ def ended(command: list[str], **options: Any) -> Ended:
 Command = Callable[..., Ended]
 
 
+def succeeded(done: Ended) -> Ended:
+    """A command that ended well."""
+    assert done.code == 0, done.err
+    return done
+
+
 def failed(done: Ended, code: int = 1) -> str:
     """The one message of a command that ended with ``code`` and printed nothing else."""
     assert done.code == code, done.err

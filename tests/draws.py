@@ -13,8 +13,14 @@ def seeds(few: int, many: int) -> list[Any]:
 
 def of_radius(A: np.ndarray, radius: float = 0.9) -> np.ndarray:
     """A matrix of this spectral radius."""
-    scaled: np.ndarray = A * (radius / np.abs(np.linalg.eigvals(A)).max())
-    return scaled
+    return A * (radius / np.abs(np.linalg.eigvals(A)).max())
+
+
+def drawn_poles(rng: np.random.Generator, count: int, radius: float) -> np.ndarray:
+    """Poles of a real network: pairs within the radius, a third as many on the real line."""
+    upper = np.sqrt(rng.random(count)) * radius * np.exp(1j * rng.uniform(0, np.pi, count))
+    real = rng.uniform(-radius, radius, count // 3)
+    return np.concatenate([upper, upper.conj(), real]).astype(complex)
 
 
 def normal_stack(count: int, size: int, seed: int = 0, radius: float = 0.9) -> np.ndarray:

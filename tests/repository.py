@@ -26,5 +26,4 @@ def real_data(name: str) -> Path:
 
 def worm() -> np.ndarray:
     """Connections between the 299 neurons of the worm, of spectral radius 0.9."""
-    found: np.ndarray = scale_to_spectral_radius(np.load(real_data("celegans_299.npy")).T, 0.9)
-    return found
+    return scale_to_spectral_radius(np.load(real_data("celegans_299.npy")).T, 0.9)

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from flint import arb, arb_mat, ctx, nmod_mat
+from flint import acb, acb_poly, arb, arb_mat, ctx, nmod_mat
 
 #: A number of the truth is known to this.
 KNOWN = 1e-22
@@ -285,3 +285,26 @@ def _residue(x: float) -> int:
     """A float, which is a fraction with a power of two below, modulo the prime."""
     above, below = float(x).as_integer_ratio()
     return above * pow(below, -1, PRIME) % PRIME
+
+
+def true_losses(poles: np.ndarray, lags: int, bits: int = 800) -> tuple[np.ndarray, np.ndarray]:
+    """Memory and loss from the power series of Π(z − λ̄)/(1 − λz) in ball arithmetic."""
+    with ctx.workprec(bits):
+        numerator, denominator = acb_poly([1]), acb_poly([1])
+        for pole in poles.tolist():
+            numerator *= acb_poly([-acb(pole.conjugate()), 1])
+            denominator *= acb_poly([1, -acb(pole)])
+        top = [numerator[k] for k in range(len(poles) + 1)]
+        bottom = [denominator[k] for k in range(len(poles) + 1)]
+        b: list[acb] = []
+        for k in range(lags):  # long division of power series
+            value = top[k] if k < len(top) else acb(0)
+            for j in range(1, min(k, len(poles)) + 1):
+                value -= bottom[j] * b[k - j]
+            b.append(value)
+        losses, lost = [], arb(0)
+        for value in b:
+            lost += value.real * value.real + value.imag * value.imag
+            losses.append(lost)
+        memory = [float((1 - loss).mid()) for loss in losses]
+        return np.array(memory), np.array([float(loss.mid()) for loss in losses])

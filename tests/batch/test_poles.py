@@ -5,13 +5,14 @@ import sys
 import numpy as np
 import pytest
 
+from draws import drawn_poles
 from memcurve import memory_curve
 from memcurve.memory.batch import MemoryCurves, curves_of_poles
 from memcurve.memory.curve import note
 from memcurve.solve.allpass import memory_of_poles
-from oracle import drawn_poles, true_losses
 from refusals import refuses
 from tolerances import CLOSED_FORM, EPS, WHOLE_SUM
+from truth import true_losses
 
 #: The lattice for one network, itself right to a few of these (tests/solve/test_allpass.py).
 REFERENCE = 16 * EPS

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import memcurve
-from command import failed
+from command import failed, succeeded
 from memcurve import MemoryCurve, NullComparison, ensembles
 
 SIZE = 12
@@ -91,8 +91,7 @@ def test_blocks_and_positions(command, brain: Any) -> None:
 def test_printed_and_written(command, brain: Any) -> None:
     asked = ["connectome", "edges.csv", "--inputs", "sensory.txt", *ASKED]
     files = ["--plot", "nulls.png", "--html", "nulls.html", "--save", "nulls.csv"]
-    done = command(*asked, *files)
-    assert done.code == 0, done.err
+    done = succeeded(command(*asked, *files))
     assert "usable memory (σ = 0.001)" in done.out
     assert "too few" in done.out
     assert all(Path(name).stat().st_size for name in files[1::2])
@@ -133,8 +132,7 @@ def test_a_connectome_as_published(tmp_path, command, name: str, monkeypatch) ->
     which += ["--signs", "nt_type", "--spectral-radius", 0.9, "--readout", "class == 'motor'"]
     inputs = "--inputs" if name == "connectome" else "--mask"
     more = {"curve": [], "audit": ["--full"], "connectome": ["--draws", 2, "--serial"]}[name]
-    done = command(name, edges, inputs, "class=sensory", *which, *more)
-    assert done.code == 0, done.err
+    done = succeeded(command(name, edges, inputs, "class=sensory", *which, *more))
     printed = " ".join(done.out.split())
     assert "3 of the 4 nodes and 4 of the 6 edges" in printed
     assert "negative for GABA (1 edge)" in printed

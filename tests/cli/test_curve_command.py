@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from command import failed
+from command import failed, succeeded
 from memcurve import (
     Float32,
     LinearNetwork,
@@ -68,8 +68,7 @@ def test_names_are_shown_as_they_are(command, tmp_path) -> None:
     """Neither markup nor emoji nor escape sequences are read from them, also in pictures."""
     for name in ("net[red]", "_a$b", ":wave:", "\x1b[31mred"):
         np.savez(tmp_path / f"{name}.npz", A=np.eye(2) / 2, C=np.ones(2))
-        done = command("curve", tmp_path / f"{name}.npz", "--plot", tmp_path / "x.png")
-        assert done.code == 0, done.err
+        done = succeeded(command("curve", tmp_path / f"{name}.npz", "--plot", tmp_path / "x.png"))
         shown = name.replace("\x1b", "\ufffd")
         assert f"network  {shown}\n" in done.out
         assert "Warning" not in done.err
@@ -112,8 +111,7 @@ def test_options_are_arguments(asked: str, command, tmp_path, monkeypatch) -> No
     np.save("z.npy", SERIES)
     np.savez("two.npz", A=TWO_INPUTS.A, C=TWO_INPUTS.C)
     words = ("curve",) if asked.endswith("npz") else TWELVE
-    done = command(*words, *asked.split(), "--lags", 20, "--json")
-    assert done.code == 0, done.err
+    done = succeeded(command(*words, *asked.split(), "--lags", 20, "--json"))
     here = QUESTIONS[asked]()
     found = type(here).from_json(done.out)
     assert np.array_equal(found.values, here.values)
@@ -136,8 +134,7 @@ def test_how_the_network_of_a_file_is_taken(command, tmp_path) -> None:
         "--input-column 2 --bias-column 0 --leak 0.5 --transpose": leaky(W.T, Win[:, 2], 0.5),
     }
     for given, network in expected.items():
-        done = command("curve", file, *given.split(), "--json")
-        assert done.code == 0, done.err
+        done = succeeded(command("curve", file, *given.split(), "--json"))
         found, curve = MemoryCurve.from_json(done.out), memory_curve(network)
         assert np.allclose(found.values, curve.values, rtol=0, atol=1e-12)
         audited = json.loads(command("audit", file, *given.split(), "--json").out)

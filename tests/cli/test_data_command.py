@@ -6,7 +6,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from command import Command, failed
+from command import Command, failed, succeeded
 from memcurve import MemoryCurve, ensembles, memory_from_data
 from memcurve.data.estimators import ESTIMATORS
 from memcurve.views.cli.data import Estimator
@@ -105,8 +105,7 @@ def test_options_are_arguments(
     command, recordings: Path, monkeypatch, asked: Any, states: Any, inputs: Any, options: Any
 ) -> None:
     monkeypatch.chdir(recordings)
-    done = command(*asked, "--lags", 15, "--json")
-    assert done.code == 0, done.err
+    done = succeeded(command(*asked, "--lags", 15, "--json"))
     found, here = MemoryCurve.from_json(done.out), memory_from_data(states, inputs, 15, **options)
     assert np.array_equal(found.channels, here.channels)
     assert np.array_equal(found.error, here.error, equal_nan=True)
@@ -133,8 +132,7 @@ EACH = [f"input {k}  {x:.4f} ± " for k, x in enumerate(TWO.diagnostics["channel
 )  # fmt: skip
 def test_what_is_printed(command, recordings: Path, monkeypatch, asked: Any, facts: Any) -> None:
     monkeypatch.chdir(recordings)
-    done = command(*asked)
-    assert done.code == 0, done.err
+    done = succeeded(command(*asked))
     assert all(fact in done.out for fact in facts), done.out
     assert "-1" not in done.out.split("lag ")[0]
 

@@ -17,7 +17,7 @@ from scipy.io import savemat
 
 import memcurve
 import memcurve.studies.connectome
-from command import Command, ended, run
+from command import Command, ended, run, succeeded
 from memcurve import __version__, ensembles
 from memcurve.studies.sweeping import shipped
 from memcurve.views import cli
@@ -178,8 +178,7 @@ def completed(script: Path, *words: str) -> list[str]:
 
 @BASH
 def test_bash(at_home: Command, tmp_path) -> None:
-    done = at_home("--install-completion", "--shell", "bash")
-    assert done.code == 0, done.err
+    done = succeeded(at_home("--install-completion", "--shell", "bash"))
     script = tmp_path / ".local/share/bash-completion/completions/memcurve"
     assert str(script) in done.out
     assert str(script) in (tmp_path / ".bashrc").read_text()
@@ -201,8 +200,7 @@ def test_completion_and_help_import_nothing_heavy(asked: str) -> None:
         f"try: {asked}\n"
         "finally: print(*sys.modules)"
     )
-    done = ended([sys.executable, "-c", code])
-    assert done.code == 0, done.err
+    done = succeeded(ended([sys.executable, "-c", code]))
     modules = {*done.out.splitlines()[-1].split()}
     assert "memcurve.views.cli" in modules
     assert not modules & {"numpy", "scipy", "matplotlib", "flint", "pandas"}
@@ -213,8 +211,7 @@ def test_completion_and_help_import_nothing_heavy(asked: str) -> None:
 def test_release_files(tmp_path) -> None:
     """The man page has every command with its examples as they are typed."""
     script = Path(__file__).parents[2] / "docs" / "man_page.py"
-    done = ended([sys.executable, str(script), str(tmp_path)])
-    assert done.code == 0, done.err
+    succeeded(ended([sys.executable, str(script), str(tmp_path)]))
     page = (tmp_path / "memcurve.1").read_text("utf-8")
     assert all(f".SH {name}\n" in page for name in cli.COMMANDS)
     assert "\nmemcurve audit \\-\\-html audit.html\n" in page

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from command import POSIX, run, shell
+from command import POSIX, run, shell, succeeded
 from memcurve import Comparison, MemoryCurve, NoiseProfile, ensembles
 from memcurve.rendering.report import Chart, Series
 from memcurve.views.cli.console import Printer, plot_lines, print_document
@@ -121,8 +121,7 @@ QUESTIONS = [
 def test_results_are_read_back(command, recording: Path, tmp_path, asked: tuple, kind: Any) -> None:
     asked = ("data", recording, *asked[1:], "--lags", 6) if asked[0] == "data" else asked
     png, saved = tmp_path / "x.png", tmp_path / "x.json"
-    done = command(*asked, "--json", "--plot", png, "--save", saved, "--verbose")
-    assert done.code == 0, done.err
+    done = succeeded(command(*asked, "--json", "--plot", png, "--save", saved, "--verbose"))
     strict_json(done.out)
     assert kind.from_json(done.out).to_json() == done.out.rstrip("\n")
     assert saved.read_text(encoding="utf-8") == done.out.rstrip("\n")
@@ -135,8 +134,7 @@ def test_results_are_saved_as_their_ending_says(
 ) -> None:
     which = [recording] if asked == "data" else ["--ensemble", "normal", "--size", 6]
     for ending, start in ((".csv", ("lag,", "method,")), (".tex", "\\begin{tabular}")):
-        done = command(*asked.split(), *which, "--save", tmp_path / f"x{ending}")
-        assert done.code == 0, done.err
+        succeeded(command(*asked.split(), *which, "--save", tmp_path / f"x{ending}"))
         assert (tmp_path / f"x{ending}").read_text(encoding="utf-8").startswith(start)
     assert command(*asked.split(), *which, "--save", tmp_path / "x.xls").code == 2
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import memcurve
-from command import Ended, ended, mpiexec, needs_mpi
+from command import Ended, ended, mpiexec, needs_mpi, succeeded
 
 SIZE = 6000
 #: A rank that goes wrong in its 20th product, by itself.
@@ -56,8 +56,7 @@ def on_ranks(count: int, *arguments: object) -> Ended:
 def test_three_ranks_answer_as_one_process(file: Path, tmp_path) -> None:
     save = tmp_path / "curve.json"
     asked = ("-m", "memcurve", "curve", file, "--noise", "0.3", "--mpi")
-    done = on_ranks(3, *asked, "--json", "--save", save)
-    assert done.code == 0, done.err
+    done = succeeded(on_ranks(3, *asked, "--json", "--save", save))
     found, known = (
         json.loads(done.out),
         memcurve.memory_curve(memcurve.load_network(file), noise=0.3),

@@ -10,8 +10,8 @@ import scipy.linalg
 
 import memcurve
 from browser import Opened, open_page
+from draws import drawn_poles
 from memcurve.views.exploring.page import SIZES, static_page
-from oracle import drawn_poles
 
 pytestmark = pytest.mark.browser
 

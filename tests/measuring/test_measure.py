@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import memcurve
-from command import failed
+from command import failed, succeeded
 from memcurve import NonlinearNetwork, ensembles, inputs, measure, models
 from memcurve.core.errors import ModelError
 from memcurve.data.measuring import run
@@ -163,8 +163,7 @@ def test_what_is_no_model() -> None:
 def test_the_command(tmp_path, command) -> None:
     picture, result = tmp_path / "memory.png", tmp_path / "memory.json"
     asked = ("--size", 10, "--precision", 0.5, "--plot", picture, "--save", result)
-    done = command("measure", *asked)
-    assert done.code == 0
+    done = succeeded(command("measure", *asked))
     assert "total memory" in done.out
     assert picture.stat().st_size > 1000
     assert memcurve.MemoryCurve.load(result).method == "measured"
@@ -179,8 +178,7 @@ def test_the_command(tmp_path, command) -> None:
 def test_models_of_a_python_file_and_commands(tmp_path, command) -> None:
     file = tmp_path / "mine.py"
     file.write_text("import numpy as np\ndef line(z):\n    return np.stack([z, z**3], axis=1)\n")
-    done = command("measure", f"{file}:line", "--lags", 5)
-    assert done.code == 0
+    done = succeeded(command("measure", f"{file}:line", "--lags", 5))
     assert "line" in done.out
     assert "has no other" in failed(command("measure", f"{file}:other"), 2)
 

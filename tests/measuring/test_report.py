@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import memcurve
+from command import succeeded
 from memcurve import MeasurementReport, NonlinearNetwork, StateNoise, ensembles, models
 from memcurve.core.types import Floats
 from memcurve.data.measuring.driven import _consistency, measurement_report
@@ -123,7 +124,6 @@ def test_a_report_of_noise_and_of_several_inputs() -> None:
 def test_the_command_writes_a_page(tmp_path, command) -> None:
     page = tmp_path / "report.html"
     asked = ("--size", 5, "--precision", 1, "--budget", 5, "--html", page)
-    done = command("measure", *asked)
-    assert done.code == 0
+    done = succeeded(command("measure", *asked))
     assert "forgets initial conditions" in done.out
     assert page.stat().st_size > 10_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from command import failed
+from command import failed, succeeded
 from memcurve.studies.paper import CLAIMS, FIGURES, Settings, reproduce
 from memcurve.studies.paper.claims import _TEXTS, CORRECTED, FAILS, HOLDS
 from refusals import refuses
@@ -69,8 +69,7 @@ def test_claims(tmp_path) -> None:
 
 def test_command(tmp_path, command) -> None:
     asked = ("paper", "--quick", "--output", tmp_path, "--figure")
-    done = command(*asked, 6)
-    assert done.code == 0, done.err
+    done = succeeded(command(*asked, 6))
     assert "index.html" in done.out
     assert (tmp_path / "figure6.png").exists()
     assert "got 9" in failed(command(*asked, 9), 2)

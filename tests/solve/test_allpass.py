@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from draws import drawn_poles
 from memcurve.solve.allpass import memory_of_poles, section_poles, sections_of
 from memcurve.solve.answer import MOST_DEFAULT_LAGS, Lags
-from oracle import drawn_poles, true_losses
 from refusals import refuses
 from tolerances import EPS, LAST_DIGIT
+from truth import true_losses
 
 
 @pytest.mark.parametrize("radius", [0.3, 0.9, 0.999])

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from command import succeeded
 from memcurve import Float32, LinearNetwork, StateNoise, compare, ensembles, memory_curve, plot
 from memcurve.core.limits import TooLargeError
 from memcurve.memory.methods import METHODS
@@ -56,8 +57,7 @@ def test_the_exact_method_with_options_is_a_row_of_its_own() -> None:
 
 def test_command(tmp_path, command) -> None:
     picture = tmp_path / "compare.png"
-    done = command("compare", "--size", 30, "--plot", picture)
-    assert done.code == 0, done.err
+    done = succeeded(command("compare", "--size", 30, "--plot", picture))
     for name in ("exact", "naive", "neutral", "osm", "osm_plus", "montecarlo"):
         assert name in done.out
     methods = ["--methods", "naive", "osm"]

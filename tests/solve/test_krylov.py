@@ -7,12 +7,6 @@ from memcurve import ensembles
 from memcurve.network import krylov
 
 
-def test_krylov_matrix() -> None:
-    network = ensembles.normal(6, seed=1)
-    K = krylov.krylov_matrix(network.A, network.C, 9)
-    assert np.allclose(K[:, 8], np.linalg.matrix_power(network.A, 8) @ network.C)
-
-
 @pytest.mark.parametrize("by", ["arnoldi", "svd"])
 def test_components_by_every_way(by: str) -> None:
     """The diagonal of R in K = QR, for a network small enough that all ways agree."""

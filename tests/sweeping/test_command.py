@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from command import Command, failed
+from command import Command, failed, succeeded
 from memcurve import Sweep
 from memcurve.studies.sweeping.engine import CaseCounts, Interrupted
 from memcurve.studies.sweeping.store import Store
@@ -94,8 +94,7 @@ def test_shipped_studies_by_name(command, folder: Path) -> None:
     listed = command()
     assert listed.code == 0
     assert "sparsity         660  Does sparsity change memory?" in listed.out
-    done = command("architectures", "--quick", "--serial")
-    assert done.code == 0, done.err
+    done = succeeded(command("architectures", "--quick", "--serial"))
     assert "changes most with the ensemble" in done.out.splitlines()[-1]
     assert (folder / "architectures.png").stat().st_size > 10_000
     assert (folder / "architectures.sqlite").exists()
