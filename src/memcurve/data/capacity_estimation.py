@@ -287,7 +287,7 @@ class Scan(NamedTuple):
 
     reach: Reach
     patterns: list[Pattern]
-    places: NDArray[np.int64]  # (targets, 2): shift, and number of the pattern
+    indices: NDArray[np.int64]  # (targets, 2): shift, and number of the pattern
     raw: Floats
     bias: Floats
 
@@ -299,7 +299,7 @@ class Scan(NamedTuple):
     @property
     def targets(self) -> Iterator[Placed]:
         """The targets, in the order of the other fields."""
-        return ((self.patterns[k], shift) for shift, k in self.places.tolist())
+        return ((self.patterns[k], shift) for shift, k in self.indices.tolist())
 
     def significant(self, basis: StateBasis, threshold: float) -> NDArray[np.bool_]:
         """Targets whose R² chance exceeds with a probability below ``threshold``."""

@@ -117,8 +117,8 @@ class Findings(Result, Sequence[Finding]):
         ax.set_axis_off()
         lines = [(str(one), _COLOURS[one.level]) for one in self] or [(str(self), _COLOURS["info"])]
         for k, (text, colour) in enumerate(lines):
-            place = {"y": 1 - (k + 0.5) / len(lines), "va": "center", "transform": ax.transAxes}
-            ax.text(0, s=textwrap.fill(text, 110), color=colour, parse_math=False, **place)
+            layout = {"y": 1 - (k + 0.5) / len(lines), "va": "center", "transform": ax.transAxes}
+            ax.text(0, s=textwrap.fill(text, 110), color=colour, parse_math=False, **layout)
         return ax
 
     def __str__(self) -> str:

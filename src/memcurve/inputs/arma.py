@@ -132,8 +132,8 @@ class ARMA(InputProcess):
         vanishes = top(1) == 0 or top(-1) == 0 or bool(_roots_in_range(double))
         for precision in _doubled(ROOT_BITS + 4 * (len(self.ar) + len(self.ma))):
             with ctx.workprec(precision):
-                places = [arb(-1), arb(1), *_roots_in_range(stationary)]
-                values = [_value(top, x) / _value(bottom, x) for x in places]
+                points = [arb(-1), arb(1), *_roots_in_range(stationary)]
+                values = [_value(top, x) / _value(bottom, x) for x in points]
                 lowest = min(values, key=lambda value: value.lower())
                 highest = max(values, key=lambda value: value.upper())
                 needed = [highest] if vanishes else [lowest, highest]

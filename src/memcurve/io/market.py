@@ -47,10 +47,10 @@ def open_market(file: Path) -> Array:
                 f"{' x '.join(map(str, numbers.shape))}"
             )
         if is_listed:
-            places = numbers[:, :2].T - 1
-            i, j = places.astype(int)
-            if (places != (i, j)).any():
-                raise ValueError(f"an index that is not whole, {places[places % 1 > 0][0] + 1}")
+            indices = numbers[:, :2].T - 1
+            i, j = indices.astype(int)
+            if (indices != (i, j)).any():
+                raise ValueError(f"an index that is not whole, {indices[indices % 1 > 0][0] + 1}")
         values = np.ones(entries)
         if field != "pattern":
             values = numbers[:, 2 * is_listed]

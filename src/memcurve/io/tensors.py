@@ -107,8 +107,8 @@ def tensor_values(tensor: Any) -> Any:
         from scipy.sparse import coo_array
 
         listed = values.to_sparse_coo().coalesce()
-        places = tuple(listed.indices().numpy())
-        return coo_array((tensor_values(listed.values()), places), shape=tuple(values.shape))
+        indices = tuple(listed.indices().numpy())
+        return coo_array((tensor_values(listed.values()), indices), shape=tuple(values.shape))
     values = values.resolve_conj().resolve_neg()
     if values.is_complex():
         return (values.to(torch.complex64) if values.itemsize < 8 else values).numpy()

@@ -742,10 +742,10 @@ def _scattered(
         require_room(int(size**2 * density * BYTES_PER_WEIGHT), subject, fewer)
     else:
         _require_nodes(size)
-    # a binomial count of places without replacement is the law of independent places
+    # a binomial count of positions without replacement is the law of independent ones
     count = int(rng.binomial(size**2, density))
-    places = rng.choice(size**2, count, replace=False, shuffle=False)
-    A = csr_array((draw(count), np.divmod(places, size)), shape=(size, size))
+    positions = rng.choice(size**2, count, replace=False, shuffle=False)
+    A = csr_array((draw(count), np.divmod(positions, size)), shape=(size, size))
     return A if sparse else A.toarray()
 
 

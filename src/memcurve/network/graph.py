@@ -103,10 +103,10 @@ def most_nodes_on_cycles(A: Any) -> int:
     loops = int(np.count_nonzero((rows == columns) & (companions[rows] == 0)))
     # no cycle leaves a component
     inside = (label[rows] == label[columns]) & (companions[rows] > 0)
-    place, count = np.cumsum(companions > 0) - 1, int(np.count_nonzero(companions))
+    index, count = np.cumsum(companions > 0) - 1, int(np.count_nonzero(companions))
     if count == 0:
         return loops
-    ends, ones = (place[rows[inside]], place[columns[inside]]), np.ones(np.count_nonzero(inside))
+    ends, ones = (index[rows[inside]], index[columns[inside]]), np.ones(np.count_nonzero(inside))
     return loops + int(np.count_nonzero(_assignment(csr_array((ones, ends), shape=(count, count)))))
 
 
@@ -150,7 +150,7 @@ def _assignment(edges: Any) -> NDArray[np.bool_]:
     # both an edge and the choice of none, on the diagonal, add up to 3: the edge is free
     costs = csr_array(edges + 2 * eye_array(size, columns))
     # SciPy may make sparse arrays with indices of 64 bits, and takes graphs with those of 32 only
-    places, starts = costs.indices.astype(np.int32), costs.indptr.astype(np.int32)
+    drivers, starts = costs.indices.astype(np.int32), costs.indptr.astype(np.int32)
     rows = np.repeat(np.arange(size), np.diff(starts))
     slack, price = np.where(costs.data == 2, 1.0, 0.0), np.zeros(columns)
 
@@ -158,7 +158,7 @@ def _assignment(edges: Any) -> NDArray[np.bool_]:
         chosen = slack == 0  # assignments that cost no more than their prices
         ends = np.append(0, np.cumsum(np.bincount(rows[chosen], minlength=size))).astype(np.int32)
         ones = np.ones(ends[-1], dtype=np.int8)
-        graph = csr_array((ones, places[chosen], ends), shape=costs.shape)
+        graph = csr_array((ones, drivers[chosen], ends), shape=costs.shape)
         driver = maximum_bipartite_matching(graph, perm_type="column")
         has_one = driver >= 0
         if has_one.all():
@@ -168,12 +168,12 @@ def _assignment(edges: Any) -> NDArray[np.bool_]:
         owner = np.full(columns, size, dtype=np.int32)
         owner[driver[has_one]] = np.flatnonzero(has_one)
         ends = np.append(starts, starts[-1])
-        ways = csr_array((slack, owner[places], ends), shape=(size + 1, size + 1))
+        ways = csr_array((slack, owner[drivers], ends), shape=(size + 1, size + 1))
         distance = dijkstra(ways, indices=np.flatnonzero(~has_one), min_only=True)
         offered = np.maximum(distance[size] - distance[:size], 0.0)
         raised = np.zeros(columns)
         raised[driver[has_one]] = offered[has_one]
-        slack += raised[places] - offered[rows]
+        slack += raised[drivers] - offered[rows]
         price += raised
     # drivers with a price must all be taken: of two matchings, one has all nodes, one all of these
     dear = np.flatnonzero(price > 0)

@@ -323,8 +323,8 @@ def validated_entries(A: Any, argument: str) -> Any:
         matrix: Any = sparse.csr_array(given)
         entries = exact_array(matrix.data, argument)
         # copies: sorting in place below must not reach the caller's arrays
-        places = (matrix.indices.copy(), matrix.indptr.copy())
-        matrix = sparse.csr_array((entries, *places), shape=matrix.shape)
+        pattern = (matrix.indices.copy(), matrix.indptr.copy())
+        matrix = sparse.csr_array((entries, *pattern), shape=matrix.shape)
         matrix.sum_duplicates()
         require_finite(matrix.data, argument)
         matrix.eliminate_zeros()
@@ -383,14 +383,14 @@ def validated_readout(readout: Any, size: int, labels: tuple[str, ...] | None) -
     """Indices of the nodes that are read, each named once."""
     nodes = rectangular_array(readout, "readout")
     if labels is not None and nodes.ndim == 1 and nodes.dtype.kind == "U":
-        places = {name: k for k, name in enumerate(labels)}
-        unknown = next((name for name in nodes.tolist() if name not in places), None)
+        indices = {name: k for k, name in enumerate(labels)}
+        unknown = next((name for name in nodes.tolist() if name not in indices), None)
         if unknown is not None:
             raise ValueError(
                 f"`readout` must name nodes by their labels, {labels[0]!r} … {labels[-1]!r}; got "
                 f"{unknown!r}."
             )
-        nodes = np.array([places[name] for name in nodes.tolist()], dtype=np.intp)
+        nodes = np.array([indices[name] for name in nodes.tolist()], dtype=np.intp)
     if nodes.dtype == bool and nodes.shape == (size,):
         nodes = np.flatnonzero(nodes)
     if nodes.ndim != 1 or nodes.dtype.kind not in "iu" or len(nodes) == 0:

@@ -62,7 +62,7 @@ class Operator:
         return scaled
 
     def rounding(self, X: Tall, AX: Tall) -> Floats:
-        """Rounding in AX: lengths of A(x + y) − Ax − Ay, x and y large in the same places."""
+        """Rounding in AX: lengths of A(x + y) − Ax − Ay, x and y large at the same indices."""
         pairs = self @ (X[:, ::2] + X[:, 1::2]) - AX[:, ::2] - AX[:, 1::2]
         return np.repeat(self.backend.lengths(pairs), 2)
 

@@ -240,20 +240,22 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
     'capacity'
     """
     ax = _new_axes() if ax is None else ax
-    places, bounds = np.arange(len(results)), [result.rank for result in results]
+    positions, bounds = np.arange(len(results)), [result.rank for result in results]
     tops = np.zeros(len(results))
     for degree in sorted({degree for result in results for degree in result.by_degree}):
         heights = [result.by_degree.get(degree, 0.0) for result in results]
         rounds, colour = divmod(degree - 1, len(COLOURS))
         style: dict[str, Any] = {"color": COLOURS[colour], "hatch": "/" * rounds}
-        ax.bar(places, heights, 0.7, tops, label=f"degree {degree}", **style)
+        ax.bar(positions, heights, 0.7, tops, label=f"degree {degree}", **style)
         tops += heights
     ax.set_axisbelow(True)
     errors = [result.total_error for result in results]
-    ax.errorbar(places, tops, errors, fmt="none", ecolor=COLOURS[6], capsize=4, lw=1.2)
-    ax.hlines(bounds, places - 0.38, places + 0.38, color=COLOURS[6], lw=2, label="bound: rank")
+    ax.errorbar(positions, tops, errors, fmt="none", ecolor=COLOURS[6], capsize=4, lw=1.2)
+    ax.hlines(
+        bounds, positions - 0.38, positions + 0.38, color=COLOURS[6], lw=2, label="bound: rank"
+    )
     names = labels or [result.name or str(k + 1) for k, result in enumerate(results)]
-    ax.set_xticks(places, [_plain(name) for name in names])
+    ax.set_xticks(positions, [_plain(name) for name in names])
     ax.set(xlim=(-0.6, len(results) - 0.4), ylim=(0, 1.08 * max(bounds)))
     return _labelled(ax, "", "capacity", 4, grid="y")
 
@@ -278,27 +280,27 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     drawn = {one.null: one.values.reshape(-1, len(result.quantities)) for one in result.nulls}
     colours = dict(zip(drawn, itertools.cycle(COLOURS), strict=False))
     jitter, furthest = np.random.default_rng(0), 4.0
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         values = drawn[row.null][:, result.quantities.index(row.quantity)]
         values = values[np.isfinite(values)]
         scores = (values - row.mean) / row.spread if row.spread > 0 else np.zeros(len(values))
-        heights = place + jitter.uniform(-0.22, 0.22, len(values))
-        name = None if place else "surrogates"
+        heights = position + jitter.uniform(-0.22, 0.22, len(values))
+        name = None if position else "surrogates"
         ax.plot(scores, heights, "o", color="0.6", ms=2.5, alpha=0.5, label=name)
         score = row.z if np.isfinite(row.z) else np.nan
-        name = None if place else "network"
-        ax.plot([score], [place], "D", color=colours[row.null], ms=6.5, label=name)
+        name = None if position else "network"
+        ax.plot([score], [position], "D", color=colours[row.null], ms=6.5, label=name)
         furthest = float(np.nanmax([furthest, abs(score), *np.abs(scores)]))
         if np.isinf(row.z):  # all draws agree, on another value
             side, sign = (0.98, ">") if row.z > 0 else (0.02, "<")
             style: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "ms": 8}
-            ax.plot([side], [place], sign, color=colours[row.null], **style)
+            ax.plot([side], [position], sign, color=colours[row.null], **style)
         label = (
             f"{row.observed:.4g} | {row.mean:.4g} ± {row.spread:.2g}, adj. p = {row.adjusted:.2g}"
         )
         label = label if row.draws else f"{row.observed:.4g} | no surrogates"
         across: Any = ("axes fraction", "data")
-        ax.annotate(label, (1.01, place), xycoords=across, va="center", fontsize=8)
+        ax.annotate(label, (1.01, position), xycoords=across, va="center", fontsize=8)
     furthest *= 1.15
     if furthest > _FAR:
         ax.set_xscale("symlog", linthresh=3.0)
@@ -349,12 +351,14 @@ def then_and_true(claim: Any, *, ax: Axes | None = None) -> Axes:
     'memory (rodan-2011: right)'
     """
     ax = _new_axes() if ax is None else ax
-    places = np.arange(len(claim.points))[::-1]
+    positions = np.arange(len(claim.points))[::-1]
     then, true = ([getattr(point, name) for point in claim.points] for name in ("then", "true"))
-    ax.hlines(places, then, true, color="0.75", lw=2, zorder=1)
-    ax.scatter(then, places, color=COLOURS[1], s=36, label=claim.compared[0], zorder=2)
-    ax.scatter(true, places, color=COLOURS[0], s=36, marker="D", label=claim.compared[1], zorder=3)
-    ax.set_yticks(places, [_plain(point.label) for point in claim.points])
+    ax.hlines(positions, then, true, color="0.75", lw=2, zorder=1)
+    ax.scatter(then, positions, color=COLOURS[1], s=36, label=claim.compared[0], zorder=2)
+    ax.scatter(
+        true, positions, color=COLOURS[0], s=36, marker="D", label=claim.compared[1], zorder=3
+    )
+    ax.set_yticks(positions, [_plain(point.label) for point in claim.points])
     ax.margins(y=0.15)
     return _labelled(ax, f"memory ({claim.name}: {claim.word})", "", columns=2, grid="x")
 
@@ -405,8 +409,8 @@ def _labelled(ax: Axes, x_label: str, y_label: str, columns: int = 1, grid: Any 
     """Axes with labels, a grid, and the legend above them, where it covers no curve."""
     ax.set(xlabel=x_label, ylabel=y_label)
     ax.grid(alpha=0.25, axis=grid)
-    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.3}
-    ax.legend(frameon=False, ncols=columns, **place)
+    location: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.3}
+    ax.legend(frameon=False, ncols=columns, **location)
     return ax
 
 

@@ -227,9 +227,9 @@ def _monomials(
             "`network` must have polynomials p and q, got other functions; cascades and networks "
             "side by side take any."
         )
-    places = {monomial: k for k, monomial in enumerate(monomials)}
+    indices = {monomial: k for k, monomial in enumerate(monomials)}
     choices = itertools.product(*(range(n.size + 1) for n in networks))
-    columns = np.array([places[canonical(choice)] for choice in choices])
+    columns = np.array([indices[canonical(choice)] for choice in choices])
     collected = csr_array((np.ones(len(columns)), (np.arange(len(columns)), columns)))
     powers = [range(len(n.p)) for n in networks]
     parts = np.zeros((sum(len(p) - 1 for p in powers) + 1, count, count))
@@ -316,11 +316,11 @@ def gated_layer(
     def gate(decay: float) -> Formula:
         return Formula(lambda z, m: m.exp(-(rate(z, m) * decay)))
 
-    different, place = np.unique(a, return_inverse=True)
+    different, index = np.unique(a, return_inverse=True)
     driven = [Formula(drive) for drive, _ in drives]
     functions: list[Any] = [Power(0), *map(gate, different.tolist()), *driven]
     p, q = np.zeros((1 + len(different), len(a), len(a))), np.zeros((len(functions), len(a)))
-    p[1 + place, np.arange(len(a)), np.arange(len(a))] = 1.0
+    p[1 + index, np.arange(len(a)), np.arange(len(a))] = 1.0
     for row, (_, weights) in zip(q[len(p) :], drives, strict=True):
         row[:] = exact_array(weights, "drives")
     return StateAffineNetwork(p, q, input, functions=functions, rounding="formula", **options)

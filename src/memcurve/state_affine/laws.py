@@ -265,8 +265,8 @@ def density(function: Callable[[Any], Any], low: float = -np.inf, high: float = 
         raise ValueError(
             "`function` must map an array to densities, finite and not negative, of its shape."
         )
-    nodes, places = np.unique(nodes[inside], return_index=True)  # ends may round to one number
-    weights = weights[inside][places]
+    nodes, first = np.unique(nodes[inside], return_index=True)  # ends may round to one number
+    weights = weights[inside][first]
     law = Law("a density", nodes, weights / weights.sum())
     law.require_finite(nodes**2, "moment E|z|^2")
     return law

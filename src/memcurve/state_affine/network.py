@@ -368,12 +368,12 @@ def _reading(readout: Any, size: int) -> Floats:
 def _require_functions(functions: tuple[Any, ...], law: Law) -> None:
     for i, f in enumerate(functions):
         if not callable(f):
-            raise TypeError(f"`functions` must be callables, got {f!r} at place {i}.")
+            raise TypeError(f"`functions` must be callables, got {f!r} at index {i}.")
         with np.errstate(all="ignore"):
             values = np.broadcast_to(np.asarray(f(law.nodes), dtype=float), law.nodes.shape)
         if not np.isfinite(values).all():
             raise ValueError(
-                f"`functions` must be finite where the input lies, got {f!r} at place {i}, which "
+                f"`functions` must be finite where the input lies, got {f!r} at index {i}, which "
                 f"is not; {law.name} goes from {law.nodes.min():g} to {law.nodes.max():g}."
             )
         if i == 0 and not (values == 1).all():

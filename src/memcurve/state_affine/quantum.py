@@ -289,9 +289,9 @@ def _strings(n: int) -> list[str]:
     return ["".join(letters) for letters in itertools.product(_LETTERS, repeat=n)]
 
 
-def _with(letter: str, places: Collection[int], n: int) -> str:
-    """The Pauli string with a letter at some places, e.g. IZI."""
-    return "".join(letter if i in places else "I" for i in range(n))
+def _with(letter: str, qubits: Collection[int], n: int) -> str:
+    """The Pauli string with a letter at some qubits, e.g. IZI."""
+    return "".join(letter if i in qubits else "I" for i in range(n))
 
 
 def _string(letters: str) -> Complexes:

@@ -70,11 +70,11 @@ def _modulo(network: StateAffineNetwork, prime: int) -> Reached | None:
         if not chosen:
             break
         echelon, _ = flint_matrix(rest[:, chosen].T, prime).rref()
-        new, places = _floats(echelon, prime).T, _pivots(echelon)
-        E = np.concatenate([centred(E - centred(new @ E[places], prime), prime), new], axis=1)
+        new, pivots = _floats(echelon, prime).T, _pivots(echelon)
+        E = np.concatenate([centred(E - centred(new @ E[pivots], prime), prime), new], axis=1)
         first = len(words)
         words += [names[c] for c in chosen]
-        rows += places
+        rows += pivots
         W = W[:, chosen]
         columns = np.concatenate([columns, W], axis=1)
         names = [(first + j, k) for k in range(len(P)) for j in range(len(chosen))]

@@ -63,13 +63,15 @@ class RegionalMemory(Result):
 
         if ax is None:
             ax = plot.new_figure(6.4, 1.4 + 0.4 * len(self.regions)).add_subplot()
-        places = np.arange(len(self.regions))
+        positions = np.arange(len(self.regions))
         for shift, name in ((-0.2, "read"), (0.2, "driven")):
             colour = plot.COLOURS[0 if name == "read" else 1]
-            ax.barh(places + shift, getattr(self, name), 0.38, color=colour, label=f"{name} alone")
+            ax.barh(
+                positions + shift, getattr(self, name), 0.38, color=colour, label=f"{name} alone"
+            )
         ax.axvline(self.whole, color="0.4", lw=1, label="all as they are")
         labels = [f"{name} ({n:g})" for name, n in zip(self.regions, self.nodes, strict=True)]
-        ax.set_yticks(places, labels)
+        ax.set_yticks(positions, labels)
         ax.invert_yaxis()
         ax.set(xlabel=f"usable memory (σ = {self.noise:g})", ylabel="region (nodes)")
         ax.legend(frameon=False)

@@ -130,11 +130,11 @@ def pruned(network: Any, noise: float, tolerance: float = 1e-9) -> Pruned:
         candidates[count] = small, curve, bound
         return bound <= allowed
 
-    place = bisect_left(sizes, True, key=is_enough)
+    index = bisect_left(sizes, True, key=is_enough)
     prose, notes = PROSE["Pruned"], list(subject.notes)
     small, after, bound = subject, whole.values, 0.0
-    if place < len(sizes) and candidates[sizes[place]][0].states < subject.states:
-        small, curve, bound = candidates[sizes[place]]
+    if index < len(sizes) and candidates[sizes[index]][0].states < subject.states:
+        small, curve, bound = candidates[sizes[index]]
         after = curve.values
         facts = {"name": subject.name or "a network", "states": subject.states}
         origin = prose["origin"].format(noise=s, bound=bound, **facts)

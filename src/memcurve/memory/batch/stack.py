@@ -109,18 +109,18 @@ def memory_curves(A: Any, C: Any = None, lags: int | None = None) -> result.Memo
     exact = {k: _exact_curve(host[k], mask[k], k, lags) for k in np.flatnonzero(~proven).tolist()}
     for k, curve in exact.items():
         notes += [Note(one.kind, f"network {k}: {one}") for one in curve.notes]
-    places, rank = np.flatnonzero(proven), np.full(len(host), mask.shape[1])
-    poles, sensitivity = backend.rows(poles, places), sensitivity[places]
+    lattice, rank = np.flatnonzero(proven), np.full(len(host), mask.shape[1])
+    poles, sensitivity = backend.rows(poles, lattice), sensitivity[lattice]
     curves = lattice_curves(backend, poles, sensitivity, lags)
     if exact:
         rank[list(exact)] = [curve.rank for curve in exact.values()]
         longest = max(map(len, exact.values()))
         if curves[0].shape[1] < longest:
             curves = lattice_curves(backend, poles, sensitivity, longest)
-        curves = _joined(backend, curves, places, exact)
-    if len(places):
+        curves = _joined(backend, curves, lattice, exact)
+    if len(lattice):
         notes += result.truncation_notes(curves[0], lags)
-    method = " and ".join(["exact"] * bool(exact) + ["lattice"] * bool(len(places)))
+    method = " and ".join(["exact"] * bool(exact) + ["lattice"] * bool(len(lattice)))
     return result.stacked(backend, shape, curves, rank, method, notes)
 
 

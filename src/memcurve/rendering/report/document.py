@@ -45,7 +45,7 @@ class Series:
 class Chart:
     """Series over one pair of axes.
 
-    ``marks`` are labelled places on the x axis, ``levels`` labelled heights. ``kind`` is
+    ``marks`` are labelled positions on the x axis, ``levels`` labelled heights. ``kind`` is
     ``"lines"``, ``"disc"`` for points in the complex plane around the unit circle, or ``"strip"``
     for points in rows, one per series, with y around the number of the row; pictures, not pages,
     also have ``"bars"`` on top of each other. ``x_range`` and ``y_range`` are the ends of the axes

@@ -81,11 +81,11 @@ def _number(value: float, digits: int = 6) -> float | int | None:
 def described(chart: Chart) -> str:
     """A chart in one sentence, for those who cannot see it."""
     names = ", ".join(series.name for series in chart.series)
-    places = "".join(f"; {label} at {value:.3g}" for label, value in chart.marks + chart.levels)
+    labels = "".join(f"; {label} at {value:.3g}" for label, value in chart.marks + chart.levels)
     axes = f"{chart.y_label} over {chart.x_label}"
     if chart.kind == "disc":
         axes = "Points in the complex plane, with the unit circle"
-    return f"{chart.title}. {axes}: {names}{places}."
+    return f"{chart.title}. {axes}: {names}{labels}."
 
 
 def remarks(chart: Chart) -> list[str]:
@@ -156,7 +156,7 @@ def _rules(chart: Chart, kind: str, x: Spec, y: Spec) -> list[Spec]:
     ordered = sorted(shown, key=lambda one: one[1])
     data = [{"v": v, "label": n, "second": k % 2} for k, (n, v) in enumerate(ordered)]
     drawn = {"data": {"values": data}}
-    place = (x if upright else y) | {"field": "v"}
+    encoding = (x if upright else y) | {"field": "v"}
     name, end = ("x", "height") if upright else ("y", "width")
     ends = {"y": 0, "y2": "height"} if upright else {"x": 0, "x2": "width"}
     far = "datum.second" if upright else "!datum.second"
@@ -167,9 +167,9 @@ def _rules(chart: Chart, kind: str, x: Spec, y: Spec) -> list[Spec]:
         "dx": {"expr": f"({far} ? 1 : -1) * {4 if upright else -4}"},
         "align": {"expr": f"({far}) == {str(not upright).lower()} ? 'right' : 'left'"},
     } | ({"angle": 270} if upright else {})  # fmt: skip
-    words = {name: place, "text": {"field": "label"}}
+    words = {name: encoding, "text": {"field": "label"}}
     return [
-        _layer("rule", {name: place}, drawn, style=kind, clip=True, **ends),
+        _layer("rule", {name: encoding}, drawn, style=kind, clip=True, **ends),
         *(_layer("text", words, drawn, style=f"rule-{part}", **label) for part in _LABEL),
     ]
 

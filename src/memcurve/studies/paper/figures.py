@@ -63,9 +63,9 @@ def _panels(rows: int, columns: int, titles: Sequence[str]) -> tuple[Picture, li
 def _mark(ax: Axes, x: float, text: str, *, left: bool = False, low: bool = False) -> None:
     """A vertical line with its name beside it."""
     ax.axvline(x, color="0.45", lw=0.9)
-    place, side = ax.get_xaxis_transform(), "right" if left else "left"
+    transform, side = ax.get_xaxis_transform(), "right" if left else "left"
     up, base = (0.04, "bottom") if low else (0.96, "top")
-    ax.text(x, up, f" {text} ", transform=place, ha=side, va=base, fontsize=9, color="0.25")
+    ax.text(x, up, f" {text} ", transform=transform, ha=side, va=base, fontsize=9, color="0.25")
 
 
 def _legend_below(figure: Picture, ax: Axes, columns: int) -> None:

@@ -135,11 +135,11 @@ def _draw_bars(table: CaseTable, picture: Picture, ax: Axes) -> None:
     style: Any = {"fmt": "none", "ecolor": "0.25", "elinewidth": 1, "capsize": 2, "zorder": 3}
     for k, (name, quantity, at) in enumerate(series):
         mean, low, high = _spreads(table, quantity, at, picture.x)
-        places = np.arange(len(across)) + (k - (len(series) - 1) / 2) * width
+        positions = np.arange(len(across)) + (k - (len(series) - 1) / 2) * width
         colour = plot.COLOURS[k % len(plot.COLOURS)]
-        ax.bar(places, mean, 0.9 * width, color=colour, label=name, zorder=2)
+        ax.bar(positions, mean, 0.9 * width, color=colour, label=name, zorder=2)
         # equal numbers may differ in rounding
-        ax.errorbar(places, mean, np.maximum([mean - low, high - mean], 0.0), **style)
+        ax.errorbar(positions, mean, np.maximum([mean - low, high - mean], 0.0), **style)
     labels = [text.replace("_", " ") for text in texts(across).values()]
     crowded = max(map(len, labels)) * len(labels) > 70
     turn: Any = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if crowded else {}

@@ -107,8 +107,8 @@ class Study:
         """Case number ``index``, from 0."""
         chosen, rest = {}, index
         for axis, values in reversed(self.axes.items()):
-            rest, place = divmod(rest, len(values))
-            chosen[axis] = values[place]
+            rest, position = divmod(rest, len(values))
+            chosen[axis] = values[position]
         try:
             return self._case(chosen)
         except (TypeError, ValueError) as error:

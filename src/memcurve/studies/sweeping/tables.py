@@ -83,9 +83,9 @@ class CaseTable:
         """Where each combination of values of the axes stands among the rows."""
         if axes not in self._groups:
             groups = self._groups[axes] = {}
-            for place in range(len(self.rows)):
-                values = tuple(self._columns[axis][place] for axis in axes)
-                groups.setdefault(values, []).append(place)
+            for index in range(len(self.rows)):
+                values = tuple(self._columns[axis][index] for axis in axes)
+                groups.setdefault(values, []).append(index)
         return self._groups[axes]
 
     def values(self, axis: str) -> list[Any]:
@@ -95,8 +95,8 @@ class CaseTable:
 
     def spread(self, quantity: str, **at: Any) -> dict[str, float]:
         """Mean, standard deviation, least and greatest there; NaN where that is not known."""
-        column, places = self._columns[quantity], self.groups(*at).get(tuple(at.values()), [])
-        spread = _spread([column[k] for k in places if column[k] is not None])
+        column, indices = self._columns[quantity], self.groups(*at).get(tuple(at.values()), [])
+        spread = _spread([column[k] for k in indices if column[k] is not None])
         return {name: math.nan if value is None else value for name, value in spread.items()}
 
     def counts_states(self, quantity: str) -> bool:
@@ -123,10 +123,10 @@ class CaseTable:
             if name not in self.quantities:
                 listed = ", ".join(self.quantities)
                 raise ValueError(f"`quantities` must be among {listed}; got {name!r}.")
-            for group, places in self.groups(*axes).items():
-                column = [self._columns[name][k] for k in places]
+            for group, indices in self.groups(*axes).items():
+                column = [self._columns[name][k] for k in indices]
                 numbers = [number for number in column if number is not None]
-                status = Counter(self.rows[k].status for k in places)
+                status = Counter(self.rows[k].status for k in indices)
                 entry: dict[str, Any] = {"quantity": name, **dict(zip(axes, group, strict=True))}
                 entry |= {"count": len(numbers), "unknown": status["done"] - len(numbers)}
                 summary.append(entry | {"failed": status["failed"]} | _spread(numbers))

@@ -174,18 +174,18 @@ FILE = FileOptions()
 
 
 def _listed_nodes(text: str, network: LinearNetwork) -> list[int] | list[str]:
-    """Nodes by name or in a file of names, or by number; with names, 5-9 is from name to name."""
+    """Nodes by name, in a file of names, or by number; with labels, 5-9 is from name to name."""
     labels = network.names(range(network.size))
     if network.labels is not None and text in labels:
         return [text]
     if Path(text).is_file():
         from memcurve.io import listed_nodes, node_place
 
-        places = {label: place for place, label in enumerate(labels)}
-        listed = [node_place(name, places) for name in listed_nodes(Path(text), places)]
+        indices = {label: index for index, label in enumerate(labels)}
+        listed = [node_place(name, indices) for name in listed_nodes(Path(text), indices)]
         if {*listed} <= {None}:
             raise UsageError(f"--readout: {text} names no node of the network.")
-        return [place for place in listed if place is not None]
+        return [index for index in listed if index is not None]
     names = [name.strip() for name in text.split(",")]
     if network.labels is not None and {*names} <= {*labels}:
         return names
@@ -362,8 +362,8 @@ class ExecutorOptions:
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of :func:`memcurve.sweep` that say where the cases are computed."""
-        several = self.workers is not None
-        require_at_most_one(serial=self.serial, dask=self.dask, workers=several)
+        is_local = self.workers is not None
+        require_at_most_one(serial=self.serial, dask=self.dask, workers=is_local)
         if self.workers is not None and self.workers < 1:
             raise UsageError(f"--workers must be at least 1, got {self.workers}.")
         if self.dask is not None:
