@@ -107,9 +107,8 @@ def test_the_study_of_the_readme(tmp_path) -> None:
 
 def test_versions_agree() -> None:
     assert f"version: {memcurve.__version__}\n" in (ROOT / "CITATION.cff").read_text()
-    assert (
-        json.loads((ROOT / "codemeta.json").read_text("utf-8"))["version"] == memcurve.__version__
-    )
+    about = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
+    assert about["version"] == memcurve.__version__
     assert f"{{Version {memcurve.__version__}}}" in README
 
 

@@ -161,14 +161,12 @@ def test_what_reservoirpy_takes_is_taken() -> None:
     """Series of one axis, legacy generators, nodes with no linear form, functions of one's own."""
     reservoir = nodes.Reservoir(8, sr=0.9, seed=1)
     z = np.random.default_rng(5).uniform(-0.8, 0.8, 1000)
-    assert memory_capacity(reservoir, 5, series=z) == memory_capacity(
-        reservoir, 5, series=z[:, None]
-    )
+    line, column = (memory_capacity(reservoir, 5, series=each) for each in (z, z[:, None]))
+    assert line == column
     legacy = [memory_capacity(reservoir, 5, seed=np.random.RandomState(k)) for k in (1, 1, 2)]
     assert legacy[0] == legacy[1] != legacy[2]
-    mixed = nodes.ES2N(
-        8, sr=0.9, activation="identity", seed=1
-    )  # x ← β (W x + W_in z) + (1 − β) O x
+    # x ← β (W x + W_in z) + (1 − β) O x
+    mixed = nodes.ES2N(8, sr=0.9, activation="identity", seed=1)
     assert 0 < memory_capacity(mixed, 5) <= 5
 
     def identity(x: np.ndarray) -> np.ndarray:

@@ -168,9 +168,8 @@ def test_stretches_that_do_not_move_are_left_out(place: str, value: str, columns
     with pytest.warns(RecordingWarning, match=f"rows {shown}:{last}"):
         curve = memory_from_data(X, z, 60)
     gone = last - max(shown, 59)
-    if (
-        columns == slice(2, 3) and 2 * (last - shown) > STUCK_ROWS
-    ):  # then the column goes, not the rows
+    # then the column goes, not the rows
+    if columns == slice(2, 3) and 2 * (last - shown) > STUCK_ROWS:
         assert curve.diagnostics["kept"] == [0, 1, 3, 4, 5]
         return
     assert curve.diagnostics["rows"] == STUCK_ROWS - 59 - gone

@@ -19,9 +19,9 @@ from written import write_csv, write_hdf5, write_mat73, write_npy, write_parquet
 def test_numbers_of_other_files_are_not_read(tmp_path, way, ending):
     """A stranger's file could name any file of the reader, or one that is not there."""
     secret, path = tmp_path / "secret", tmp_path / f"run.{ending}"
-    write_hdf5(secret, X=X, z=Z) if way != "external raw storage" else secret.write_bytes(
-        X.tobytes()
-    )
+    secret.write_bytes(X.tobytes())
+    if way != "external raw storage":
+        write_hdf5(secret, X=X, z=Z)
     with h5py.File(path, "w") as file:
         file["z"] = Z[:, None]
         if way == "virtual dataset":

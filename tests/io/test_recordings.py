@@ -327,13 +327,10 @@ def test_rows(table, rows, tmp_path):
 
 def test_every_so_many_rows():
     """The last of each so many, after ``rows``; an input of as many rows is taken as it is."""
-    same(open_recording(np.repeat(X, 5, axis=0), np.repeat(Z, 5), every=5))
-    same(
-        open_recording(np.repeat(X, 5, axis=0)[3:], np.repeat(Z, 5)[3:], rows="2:", every=5),
-        X[1:],
-        Z[1:],
-    )
-    same(open_recording(np.repeat(X, 5, axis=0), Z, every=5))
+    states, inputs = np.repeat(X, 5, axis=0), np.repeat(Z, 5)
+    same(open_recording(states, inputs, every=5))
+    same(open_recording(states[3:], inputs[3:], rows="2:", every=5), X[1:], Z[1:])
+    same(open_recording(states, Z, every=5))
     refused(X, Z, "`every` must be a positive integer", every=0)
 
 

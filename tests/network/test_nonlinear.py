@@ -130,10 +130,8 @@ def test_no_linear_limit(monkeypatch) -> None:
 
 def test_frozen_and_described() -> None:
     network = NonlinearNetwork(A, C, name="small", leak=0.5, input_scale=2)
-    assert (
-        repr(network)
-        == "NonlinearNetwork('small', size=12, inputs=1, tanh, leak=0.5, input_scale=2)"
-    )
+    said = "NonlinearNetwork('small', size=12, inputs=1, tanh, leak=0.5, input_scale=2)"
+    assert repr(network) == said
     assert "own activation, sparse" in repr(NonlinearNetwork(csr_array(A), C, activation=np.sin))
     assert dataclasses.replace(network, input_scale=0.1).input_scale == 0.1
     assert dataclasses.replace(network, input_scale=0.1).leak == 0.5

@@ -43,9 +43,8 @@ def test_an_endless_alphabet_sums_to_the_rank() -> None:
     law = laws.uniform()
     s, c = np.sin(law.nodes), np.cos(law.nodes) / 2
     variance = law.weights @ s**2 / (1 - law.weights @ c**2)
-    assert (
-        abs(result.of((1,)) - (law.weights @ (s * np.sqrt(3) * law.nodes)) ** 2 / variance) < 1e-12
-    )
+    share = (law.weights @ (s * np.sqrt(3) * law.nodes)) ** 2 / variance
+    assert abs(result.of((1,)) - share) < 1e-12
 
 
 def test_closures_hold_their_parts() -> None:

@@ -244,9 +244,8 @@ def test_bad_networks(changes: dict[str, Any], facts: Any) -> None:
 def test_heavy_tails_need_their_moments() -> None:
     """Student's law with 5.5 degrees of freedom has a fourth moment but no sixth."""
     law = scipy.stats.t(5.5)
-    assert (
-        memcurve.capacities(StateAffineNetwork(**GOOD, input=law).replace(readout=[0])).total == 1
-    )
+    network = StateAffineNetwork(**GOOD, input=law)
+    assert memcurve.capacities(network.replace(readout=[0])).total == 1
     three = {"p": [np.eye(1) / 9] * 4, "q": [[0], [1]], "input": law}
     refuses(ValueError, ("`input`", "6"), StateAffineNetwork, **three)
 

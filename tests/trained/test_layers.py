@@ -780,13 +780,9 @@ def transformers_delta(torch: Any, z: Any, decay: Any, beta: float) -> Any:
     from transformers.models.qwen3_next import modeling_qwen3_next
 
     key = torch.tensor([1.0, 0.0]).expand(1, len(z), 1, 2)
-    outputs, _ = modeling_qwen3_next.torch_recurrent_gated_delta_rule(
-        key,
-        key,
-        z[None, :, None, None],
-        decay.expand(1, len(z), 1),
-        torch.full((1, len(z), 1), beta),
-    )
+    run = modeling_qwen3_next.torch_recurrent_gated_delta_rule
+    gates = decay.expand(1, len(z), 1), torch.full((1, len(z), 1), beta)
+    outputs, _ = run(key, key, z[None, :, None, None], *gates)
     return outputs[0, :, 0]
 
 
@@ -813,10 +809,8 @@ def transformers_rg_lru(torch: Any, z: Any) -> tuple[Any, dict[str, Any]]:
     unit = transformers.RecurrentGemmaModel(config).layers[0].temporal_block.rg_lru
     strength = torch.nn.functional.softplus(unit.recurrent_param)
     gate = torch.exp(-8 * torch.sigmoid(unit.recurrent_gate_bias.flatten()) * strength)
-    inputs, start = (
-        z[None, :, None].expand(1, len(z), 8),
-        torch.zeros(1, len(z), 1, dtype=torch.bool),
-    )
+    inputs = z[None, :, None].expand(1, len(z), 8)
+    start = torch.zeros(1, len(z), 1, dtype=torch.bool)
     states, _ = unit._rnn_scan(inputs, gate.expand(1, len(z), 8), start, None)
     return states[0, :, :1], unit.state_dict()
 
