@@ -14,7 +14,7 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import require_room_for_states
-from memcurve.core.types import EPS, SEED, Floats
+from memcurve.core.types import EPS, SEED, TINY, Floats
 from memcurve.inputs.filters import Filter, filters_of
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import eigenvalues
@@ -23,6 +23,7 @@ from memcurve.solve.allpass import memory_of_poles
 from memcurve.solve.analysis import VANISHED, Analysis
 from memcurve.solve.answer import MOST_DEFAULT_LAGS, Answer, Lags
 from memcurve.solve.arnoldi import Arnoldi
+from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import (
     Truncation,
     backward_error,
@@ -239,8 +240,11 @@ def _hessenberg_model(problem: Problem, space: Coordinates) -> ReducedModel:
     key = ("hessenberg", *(space.key or ("balanced", id(problem.states)))[:2])
     models = problem.analysis.models
     if key not in models:
-        reduce = feed_forward if problem.states.is_feed_forward else hessenberg
-        models[key] = reduce(space.A, space.C)
+        if problem.states.is_feed_forward:
+            models[key] = feed_forward(space.A, space.C)
+        else:  # with noise, directions that rounding alone leads to show what they are worth
+            smallest = EXHAUSTED if space.exactly else TINY
+            models[key] = hessenberg(space.A, space.C, smallest)
     model: ReducedModel = models[key]
     return model
 
