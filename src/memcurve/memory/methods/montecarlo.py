@@ -155,14 +155,19 @@ def in_range(x: Floats) -> tuple[Floats, float]:
     return np.ldexp(x, -exponent), math.ldexp(1.0, exponent)
 
 
-def lagged_products(series: Floats, x: Floats) -> Floats:
-    """Σ_i x_i·series_{i+k} for all shifts k that fit, (shifts, states), by FFT."""
+def lagged_products(series: Floats, x: Floats, *, least: int = 1024) -> Floats:
+    """Σ_i x_i·series_{i+k} for all shifts k that fit, (shifts, states), by FFT, block by block."""
     from scipy.fft import irfft, next_fast_len, rfft
 
-    count, points = len(series) - len(x) + 1, next_fast_len(len(series), real=True)
-    past = rfft(series, points)
-    products = [irfft(rfft(state, points).conj() * past, points)[:count] for state in x.T]
-    return np.stack(products, axis=1)
+    count = len(series) - len(x) + 1
+    block = max(least, 2 * count)
+    points: int = next_fast_len(block + count - 1, real=True)
+    spectrum: Any = 0.0
+    for start in range(0, len(x), block):
+        states = np.ascontiguousarray(x[start : start + block].T)
+        past = rfft(series[start : start + block + count - 1], points)
+        spectrum = spectrum + rfft(states, points).conj() * past
+    return np.asarray(irfft(spectrum, points)[:, :count].T)
 
 
 def montecarlo_bias(
