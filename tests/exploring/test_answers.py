@@ -7,6 +7,7 @@ import os
 import re
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -282,6 +283,17 @@ def test_python_lines_give_what_is_on_the_screen(
 # --- files
 
 
+def packed(size: int) -> bytes:
+    """An archive that unpacks to much more than it has: a matrix, by its head."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, shape in {"A": (size, size), "C": (size,)}.items():
+            with archive.open(f"{name}.npy", "w") as member:
+                head = {"descr": "<f8", "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(member, head)
+    return stream.getvalue()
+
+
 MATRIX_MARKET = b"%%MatrixMarket matrix coordinate real general\n"
 
 
@@ -296,6 +308,7 @@ MATRIX_MARKET = b"%%MatrixMarket matrix coordinate real general\n"
         ("../../etc/passwd.csv", b"a,b\n", "passwd.csv: "),
         ("square.csv", b"0.5,0\n0,0.5\n", "choose an input mask in the controls"),
         ("huge.mtx", MATRIX_MARKET + b"9000000000 9000000000 1\n1 1 1\n", "huge.mtx is too large"),
+        ("bomb.npz", packed(12_000), "but 1.0 GB are available"),
     ],
 )
 def test_bad_uploads_are_explained(name: str, contents: bytes, said: str) -> None:

@@ -15,6 +15,7 @@ import contextlib
 import math
 import os
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 _ENTRY = 8  # bytes of a float64
 #: Below this nothing is looked up: any machine has it.
 _ALWAYS_THERE = 256 * 2**20
+#: Bytes that may be used at most, where less is granted than there is.
+_GRANTED: ContextVar[int | None] = ContextVar("_GRANTED", default=None)
 #: Eigenvalues take about 25 N³ operations, at a rate most machines reach on one core or two.
 _OPERATIONS = 25
 _RATE = 5e10
@@ -151,8 +154,18 @@ def require_room_for_columns(
 
 def available_memory() -> int | None:
     """Bytes available without swapping, or None where the system does not report it."""
-    limits = [limit for limit in (_system_memory(), *_control_group_limits()) if limit is not None]
-    return min(limits, default=None)
+    limits = _system_memory(), _GRANTED.get(), *_control_group_limits()
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+@contextlib.contextmanager
+def memory_granted(count: int) -> Iterator[None]:
+    """Grant so many bytes, or what may always be taken: for files of strangers."""
+    before = _GRANTED.set(count)
+    try:
+        yield
+    finally:
+        _GRANTED.reset(before)
 
 
 def fits(states: int, question: str | Work, *, columns: int | None = None) -> bool:

@@ -6,11 +6,13 @@ import tempfile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from memcurve.core.limits import memory_granted
 from memcurve.io import NetworkFileError, ending_of, load_network, readable, stem_of
 from memcurve.network import LinearNetwork
 
 OWN_MASK = "its own"  # that an ensemble brings along, or that stands in a file
 MOST_BYTES = 50_000_000  # of a file: a dense network of 2,500 nodes, or 10⁶ edges
+MOST_MEMORY = 20 * MOST_BYTES  # that a file may take when it is unpacked
 MOST_FILES = 8  # that are kept; of more, the oldest is forgotten
 ERRORS = (ValueError, OSError, ModuleNotFoundError, MemoryError)
 
@@ -54,7 +56,10 @@ class Uploads:
         contents = self._files[key][1]
         if not contents:
             raise NetworkFileError(f"{plain}: the file is empty.")
-        with tempfile.TemporaryDirectory(prefix="memcurve-", ignore_cleanup_errors=True) as folder:
+        with (
+            tempfile.TemporaryDirectory(prefix="memcurve-", ignore_cleanup_errors=True) as folder,
+            memory_granted(MOST_MEMORY),
+        ):
             file = Path(folder) / f"uploaded{ending_of(plain)}"
             file.write_bytes(contents)
             try:

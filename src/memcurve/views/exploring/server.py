@@ -189,7 +189,7 @@ def serve(
         address = f"http://{_to_open(host)}:{server.server_address[1]}/"
         address += f"{secret}/" if token else ""
         with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as until_it_ends:
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
             until_it_ends.callback(server.worker.stop)
             server.worker.start()
             on_ready(address)
