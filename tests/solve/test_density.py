@@ -49,6 +49,22 @@ def test_one_mode_lies_within_its_error() -> None:
             assert (density.error <= 1e-13 * rate).all()
 
 
+def test_modes_of_any_two_sizes_are_known() -> None:
+    """Of a diagonal matrix the eigenvalues are its entries, to the last digit."""
+    slow, fast = -1e-9, -1e9
+    density = memcurve.memory_density(
+        memcurve.ContinuousNetwork(np.diag([slow, fast]), np.ones(2)), [0.0, 1.0, 1e9]
+    )
+    late = -2 * slow * np.exp(2 * slow * density.times[1:])  # but for 4 slow/fast of it
+    assert np.abs(density.values / [-2 * fast, *late] - 1).max() < 1e-14
+    assert (density.error < 1e-12 * density.values).all()
+
+
+def test_without_input_there_is_no_memory() -> None:
+    density = memcurve.memory_density(memcurve.ContinuousNetwork([[-1.0]], [0.0]))
+    assert "-0" not in repr(density)
+
+
 def test_lagt_has_laguerre_polynomials() -> None:
     """One eigenvalue −½, n times: m = Σe^−τ L_k(τ)²."""
     times, n = np.linspace(0, 30, 31), 20

@@ -74,7 +74,7 @@ class MemoryDensity(Result):
     def __repr__(self) -> str:
         return (
             f"<MemoryDensity of {self.network}: total {self.total:g}, mean age "
-            f"{self.mean_age:.6g}, m(0) = {-2 * self.poles.real.sum():.6g}>"
+            f"{self.mean_age:.6g}, m(0) = {0.0 - 2 * self.poles.real.sum():.6g}>"
         )
 
 
@@ -124,19 +124,26 @@ def memory_density(network: ContinuousNetwork, times: ArrayLike | None = None) -
             f"by default they end where the memory does."
         )
     error += 32 * EPS * values
-    rng = np.random.default_rng(20_261_118)
+    rng, A = np.random.default_rng(20_261_118), network.A
+    is_triangular = not (np.tril(A, -1).any() and np.triu(A, 1).any())
     for _ in range(_TRIALS if len(poles) else 0):
-        change = rng.standard_normal(network.A.shape)
-        change *= 4 * EPS * np.linalg.norm(network.A) / np.linalg.norm(change)
-        change = np.where(network.A == 0, 0.0, change)  # rounding keeps a triangle
-        values_nearby = np.linalg.eigvals(network.A + change).astype(complex)
+        change = rng.standard_normal(A.shape)
+        if is_triangular:  # eigenvalues are stored numbers, whatever the size of the others
+            change = A * np.sign(change)
+        else:
+            change *= (A != 0) * np.linalg.norm(A) / np.linalg.norm(change)
+        values_nearby = np.linalg.eigvals(A + 4 * EPS * change).astype(complex)
         pairs = linear_sum_assignment(np.abs(poles[:, None] - values_nearby))
         nearby = values_nearby[pairs[1]]
         if not nearby.real.max() < 0:
-            raise UncertainResultError("rounding decides whether the network is stable.")
+            raise UncertainResultError(
+                f"`network` must be stable whatever rounding does, got an eigenvalue of real part "
+                f"{poles.real.max():.3g} that it moves to {nearby.real.max():.3g}. Subtract a "
+                f"multiple of the identity from `A`."
+            )
         error = np.maximum(error, 10 * np.abs(_density(nearby, lags)[0] - values))
     # ∫τ m dτ = ∫|tr e^(Aτ)|² dτ
-    age = -float((1 / (poles[:, None] + poles.conj())).sum().real) / max(len(poles), 1)
+    age = 0.0 - float((1 / (poles[:, None] + poles.conj())).sum().real) / max(len(poles), 1)
     name = network.name or f"continuous network, N={network.size}"
     return MemoryDensity(name, lags, values, error, float(len(poles)), age, poles, tuple(notes))
 
