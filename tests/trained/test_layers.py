@@ -498,6 +498,10 @@ def test_other_files_of_models(torch, tmp_path) -> None:
         np.testing.assert_allclose([layer.time_constant for layer in layers], 1e3)
 
 
+def decays(shape: tuple[int, ...], heads: int) -> dict[str, Any]:
+    return {"A_log": np.zeros(shape), "D": np.ones(heads), "dt_bias": np.zeros(heads)}
+
+
 def mamba(decay: float = 0.0, gate: float = -3.0) -> dict[str, Any]:
     rates = np.log(np.tile(np.arange(1.0, 4.0), (4, 1))) + decay
     return {"mixer.A_log": rates, "mixer.dt_proj.bias": np.full(4, gate)}
@@ -508,7 +512,13 @@ def mamba(decay: float = 0.0, gate: float = -3.0) -> dict[str, Any]:
     [
         (NetworkFileError, "weight (3, 3)", {"linear.weight": np.eye(3)}, {}),
         (NetworkFileError, "do not decay", {"rnn.time_decay": np.full(3, -800.0)}, {}),
-        (NetworkFileError, "empty", {"nu_log": np.zeros(0), "theta_log": np.zeros(0)}, {}),
+        (NetworkFileError, "(0,)", {"nu_log": np.zeros(0), "theta_log": np.zeros(0)}, {}),
+        (NetworkFileError, ("A_log", "(0,)"), decays((2, 0), 2), {}),
+        (NetworkFileError, "2 rates cannot be shared by 1 channel;", decays((3, 2), 3), {}),
+        (NetworkFileError, "too large for poles", {"nu_log": np.full(1, 800.0),
+                                                   "theta_log": np.zeros(1)}, {}),
+        (NetworkFileError, "shape (4, 4); it has", {"B": np.ones((4, 4))} | {
+            n: -np.ones(3) for n in ("Lambda_re", "Lambda_im", "log_step")}, {}),
         (NetworkFileError, "NaN or infinite", mamba(np.nan), {}),
         (NetworkFileError, "NaN or infinite", mamba(gate=np.nan), {}),
         (NetworkFileError, "NaN or infinite", mamba(np.inf), {}),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from memcurve.core.notes import texts_beside
+from memcurve.core.notes import counted, texts_beside
 from memcurve.core.types import Complexes, Floats
 from memcurve.network import LinearNetwork
 from memcurve.network.diagonal import diagonal_network
@@ -204,6 +204,8 @@ def _mamba(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
 
 def _scalar_decay(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
     rate, bias = np.exp(stored[0]).ravel(), stored[1].ravel()
+    if len(bias) % len(rate):
+        raise ValueError(f"{len(rate)} rates cannot be shared by {counted(len(bias), 'channel')}")
     rate = np.repeat(rate, len(bias) // len(rate))
     floor = _least_log_decay(at)
     if floor is not None:

@@ -328,6 +328,11 @@ def layer_recurrence(checkpoint: Checkpoint, layer: StoredLayer, gate: Any = Non
         for name, tensor in layer_tensors(checkpoint, layer).items()
     }
     required = [tensors[name] for name in layer.names[: len(layer.kind.tensors)]]
+    if empty := [name for name, tensor in tensors.items() if not tensor.size]:
+        raise NetworkFileError(
+            f"{layer.name}: {', '.join(empty)} must have one number or more, got shape "
+            f"{tensors[empty[0]].shape}; the file is damaged, or holds a part of the model."
+        )
     for name, tensor in zip(layer.names, required, strict=False):
         if not np.isfinite(tensor).all():
             raise NetworkFileError(
@@ -339,8 +344,10 @@ def layer_recurrence(checkpoint: Checkpoint, layer: StoredLayer, gate: Any = Non
             return layer.kind.recurrence(required, tensors, Setting(gate, checkpoint.config))
     except (ValueError, IndexError, FloatingPointError) as error:
         listing = ", ".join(f"{n} {checkpoint.shapes[layer.prefix + n]}" for n in layer.names)
+        is_large = isinstance(error, FloatingPointError)
+        why = "its numbers are too large for poles" if is_large else str(error).removesuffix(".")
         raise NetworkFileError(
-            f"{layer.name}: looks like a layer of kind {layer.kind.name}, but {error}; it has "
+            f"{layer.name}: looks like a layer of kind {layer.kind.name}, but {why}; it has "
             f"{listing}."
         ) from error
 
@@ -390,8 +397,6 @@ def _given_gate(layer: StoredLayer, gate: Any, quantile: float, count: int) -> t
 
 def require_decay(A: Numbers, name: str) -> None:
     """Refuse modes that do not decay in float64."""
-    if A.size == 0:
-        raise NetworkFileError(f"{name}: its tensors are empty; a layer has one mode or more.")
     moduli = np.abs(np.linalg.eigvals(A) if A.ndim == 3 else A)
     limit = 1 - LEAST_DECAYS[A.ndim != 3]
     if not moduli.max() < limit:
