@@ -223,6 +223,8 @@ def test_errors() -> None:
     refuses(ValueError, "`nulls`", compared, null=[])
     refuses(ValueError, "`seed`", compared, seed=None)
     refuses(ValueError, ("`draws`", "0"), compared, draws=0)
+    refuses(ValueError, ("`spectral_radius`", "0"), compared, spectral_radius=0)
+    refuses(ValueError, ("`executor`", "'x'"), compared, executor="x")
     for wrong in (3, [3], [("rewire", {}, 1)]):
         refuses(TypeError, "`nulls`", compared, null=wrong)
     refuses(ValueError, ("`noise`", "-1.0"), compared, noise=[1e-3, -1.0])

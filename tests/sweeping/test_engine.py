@@ -118,7 +118,7 @@ def test_workers_with_other_versions_are_refused() -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "fact"),
     [
-        ("threads", {}, "`kind`"),
+        ("threads", {}, "`executor`"),
         ("serial", {"workers": 2}, "`workers`"),
         ("dask", {"workers": 2, "address": "x"}, "`workers`"),
         ("processes", {"workers": 0}, "`workers`"),

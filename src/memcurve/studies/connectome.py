@@ -437,7 +437,7 @@ def _subject(network: LinearNetwork, radius: float | None) -> tuple[LinearNetwor
         notes.append(Note("network", PROSE["scaled"].format(own=own, radius=radius)))
     if radius is None:
         return network, notes
-    radius = require_number(radius, "spectral_radius", "at least 0", lambda r: r >= 0)
+    radius = require_number(radius, "spectral_radius", "above 0", lambda r: r > 0)
     return _scaled(network, radius), notes
 
 

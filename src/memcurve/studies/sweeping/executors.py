@@ -445,19 +445,23 @@ def _run_apart(runner: CaseRunner, case: Pending) -> CaseOutcome:
 
 @contextlib.contextmanager
 def open_executor(
-    kind: str, *, workers: int | None = None, address: str | None = None, dask_timeout: float = 60.0
+    executor: str,
+    *,
+    workers: int | None = None,
+    address: str | None = None,
+    dask_timeout: float = 60.0,
 ) -> Iterator[Pool]:
     """A pool of workers that end with the context; ``dask_timeout`` is how long to wait for one."""
     if workers is not None:
         require_size(workers, "workers")
-        if kind != "processes":
+        if executor != "processes":
             raise ValueError(
-                f"`workers` is for kind='processes' alone, got {workers} with {kind!r}."
+                f"`workers` is for executor='processes' alone, got {workers} with {executor!r}."
             )
-    if (address is not None) != (kind == "dask"):
+    if (address is not None) != (executor == "dask"):
         raise ValueError(
-            f"`address` is that of a Dask scheduler, for kind='dask' alone, which needs one; got "
-            f"{address!r} with {kind!r}."
+            f"`address` is that of a Dask scheduler, for executor='dask' alone, which needs one; "
+            f"got {address!r} with {executor!r}."
         )
     require_number(dask_timeout, "dask_timeout", "of seconds above 0", lambda s: s > 0)
     pools: dict[str, Callable[[], Pool]] = {
@@ -465,7 +469,7 @@ def open_executor(
         "processes": lambda: ProcessPool(workers or cores()),
         "dask": lambda: DaskPool(address or "", dask_timeout),
     }
-    pool = table_entry(pools, kind, "kind")()
+    pool = table_entry(pools, executor, "executor")()
     try:
         yield pool
     finally:
