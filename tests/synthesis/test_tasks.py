@@ -56,6 +56,13 @@ def test_capacities_weighted_by_the_target_mislead() -> None:
     assert round(high.weighted, 3) == 0.734
 
 
+def test_of_one_delay_both_errors_are_the_same() -> None:
+    for network in (NETWORK, (np.triu(np.full((5, 5), 1e3), 1), np.ones(5))):
+        found = task_error(network, 2, noise=1e-3)
+        assert abs(found.weighted - found.nmse) <= found.weighted_error + found.error
+        assert found.weighted_error < 1e-9
+
+
 @pytest.mark.parametrize(
     ("network", "options"),
     [

@@ -44,6 +44,8 @@ class TaskError(SynthesisResult):
     weighted : float
         The error that capacities alone would suggest, Σh_k²(1 − MC_k)/Σh_k². It ignores that errors
         at different lags are correlated. NaN for coloured or several inputs.
+    weighted_error : float
+        Bound on the error of ``weighted``.
     target : (lags,) array or (lags, inputs) array
         Coefficients h, newest first.
 
@@ -60,6 +62,7 @@ class TaskError(SynthesisResult):
     nmse: float
     error: float
     weighted: float
+    weighted_error: float
     target: Floats
     noise: float
     network: str
@@ -114,13 +117,13 @@ def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = Non
     problem = directions.driven_problem(subject, s or None, input)
     unit = h / np.abs(h).max()  # the error is relative: targets of any size have squares
     nmse, error = _least_error(problem, unit, s, input)
-    weighted = float("nan")
+    weighted, off = float("nan"), float("nan")
     if problem.is_white and subject.inputs == 1:
-        loss = memory_curve(subject, len(h), noise=noise).loss
-        weighted = float((unit[:, 0] ** 2 * loss).sum() / (unit**2).sum())
+        curve, shares = memory_curve(subject, len(h), noise=noise), unit[:, 0] ** 2
+        weighted, off = (float(shares @ x / shares.sum()) for x in (curve.loss, curve.error))
     name = directions.display_name(subject)
     coefficients = h if h.shape[1] > 1 else h[:, 0]
-    return TaskError(nmse, error, weighted, coefficients, float(s), name, subject.notes)
+    return TaskError(nmse, error, weighted, off, coefficients, float(s), name, subject.notes)
 
 
 def _of_words(network: Any, goal: Any, target: Any, noise: Any) -> TaskError:
@@ -136,7 +139,7 @@ def _of_words(network: Any, goal: Any, target: Any, noise: Any) -> TaskError:
         linear = np.array([lags.get(lag, 0.0) for lag in range(max(lags, default=0) + 1)])
     name = network.name or f"{network.size} states"
     level = 0.0 if noise is None else noise if isinstance(noise, int | float) else np.nan
-    return TaskError(nmse, error, np.nan, linear, float(level), name, network.notes)
+    return TaskError(nmse, error, np.nan, np.nan, linear, float(level), name, network.notes)
 
 
 def _coefficients(target: Any, inputs: int) -> Floats:
