@@ -107,6 +107,13 @@ def test_hankel_values_of_a_readout() -> None:
     assert not hankel_values(unread, [0.0, 1.0]).values.any()
 
 
+def test_hankel_values_of_a_mask_whose_square_overflows() -> None:
+    A, mask = [[0.5, 0.1], [0.0, 0.3]], np.array([1.0, 1e-150])
+    plain, found = (hankel_values((A, scale * mask)) for scale in (1.0, 1e150))
+    assert found.values[0] == pytest.approx(1e150 * plain.values[0], rel=found.errors[0])
+    assert found.errors[0] < 1e-9
+
+
 @pytest.mark.parametrize("noise", [1.0, 1e-2])
 def test_information_by_the_chain_rule(noise: float) -> None:
     network = ensembles.normal(20, spectral_radius=0.9, seed=1)

@@ -282,17 +282,19 @@ def _observability(A: Floats, weights: Floats, rng: np.random.Generator | None) 
     """S with SSᵀ = Σ (Aᵀ)^j w wᵀ A^j: one output is excited by Aᵀ as an input is by A."""
     if not weights.any():  # what is reached has no outputs
         return np.zeros((len(A), 1))
+    unit = int(np.frexp(np.abs(weights).max())[1])  # of units whose squares overflow
+    weights = np.ldexp(weights, -unit)
     if weights.shape[1] == 1:
         transposed = LinearNetwork(A.T, weights[:, 0])
         T = directions.state_transformation(transposed, rng)
         S = np.zeros((len(A), T.shape[1]))
         S[Analysis.of(transposed).nodes] = T
-        return S
+        return np.ldexp(S, unit)
     Q = solve_stein(A.T, weights @ weights.T)
     if rng is not None:
         Q = Q + 4 * EPS * np.linalg.norm(Q) * rng.uniform(-1, 1, Q.shape)
     values, vectors = np.linalg.eigh((Q + Q.T) / 2)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    return np.asarray(np.ldexp(vectors * np.sqrt(np.maximum(values, 0.0)), unit))
 
 
 def _outputs(network: LinearNetwork, output: Any) -> Floats | None:
