@@ -55,6 +55,17 @@ def test_limits_know_its_cost(monkeypatch) -> None:
         memcurve.memory_curve(ensembles.cyclic(400), 400, method="half", seed=1)
 
 
+def test_samples_that_do_not_fit_are_named() -> None:
+    many = {"method": "montecarlo", "samples": 10**15, "seed": 1}
+    refuses(
+        TooLargeError,
+        ("`samples`", "1,000,000,000,000,000"),
+        memcurve.memory_curve,
+        NETWORK,
+        **many,
+    )
+
+
 def test_compare_runs_it_by_default_and_twice() -> None:
     assert "half" in [row.method for row in memcurve.compare(NETWORK, seed=1).rows]
     twice = memcurve.compare(NETWORK, ["half", ("half", {"share": 0.75})], lags=8, seed=1)

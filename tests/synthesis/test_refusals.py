@@ -46,6 +46,11 @@ def test_noise_has_a_level(name: str, noise: float) -> None:
     refuses(ValueError, (argument, f"{noise:g}"), WITH_NOISE[name], NETWORK, noise)
 
 
+def test_numbers_of_numpy_are_shown_as_numbers() -> None:
+    refuses(ValueError, "got 1e-153.", memcurve.pruned, NETWORK, np.float64(1e-153))
+    refuses(ValueError, "got 0;", memcurve.best_readout, NETWORK, 0.1, np.int64(0))
+
+
 TWO = NETWORK.replace(C=np.ones((10, 2)))
 
 

@@ -79,15 +79,21 @@ def require_number(
     # an integer may be beyond all floats
     finite = numeric and not isinstance(value, bool) and abs(value) <= sys.float_info.max
     if not finite or not holds(value):
-        raise ValueError(f"`{argument}` must be a finite number {rule}; got {value!r}.")
+        raise ValueError(f"`{argument}` must be a finite number {rule}; got {_plain(value)!r}.")
     return float(value)
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as messages show it: one of Python."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def require_size(size: Any, argument: str = "size", least: int = 1) -> int:
     """Return ``size`` as an int if it is an integer of at least 1, or of ``least``."""
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < least:
         kind = "a positive integer" if least == 1 else f"an integer from {least} on"
-        raise ValueError(f"`{argument}` must be {kind}, got {size!r}; give {least} or more.")
+        shown = _plain(size)
+        raise ValueError(f"`{argument}` must be {kind}, got {shown!r}; give {least} or more.")
     if size > sys.float_info.max:
         raise ValueError(f"`{argument}` must be below 1e308, got {size!r}; give fewer.")
     return int(size)

@@ -101,6 +101,12 @@ def require_room_for_states(
     free = _free_if_less(cost.bytes)
     if free is None:
         return
+    work = question if isinstance(question, Work) else WORK[question]
+    if columns is not None and work.columns * columns > work.arrays * states:
+        raise TooLargeError(
+            f"`samples` and `lags` must fit into memory, got {columns:,} for {states:,} states: "
+            f"they take about {_size(cost.bytes)}, but {_size(free)} are available. Use fewer."
+        )
     largest = int(states * math.sqrt(free / cost.bytes))  # a little less where columns count, too
     reason = f"About {largest:,} states would fit: {reason}. " if reason else ""
     raise TooLargeError(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from memcurve.core.arguments import rectangular_array, require_limit, require_size
 from memcurve.core.limits import require_room
+from memcurve.core.notes import counted
 from memcurve.core.types import Floats
 from memcurve.io.arrays import Archive, Array, Opened, Opener, in_memory, opened, stem_of
 from memcurve.io.arrow import ARROW, open_columns
@@ -510,6 +511,6 @@ def require_rows(rows: int, columns: int) -> None:
     if rows <= columns + 2:
         raise ValueError(
             f"`states` must have more rows than columns by at least 3 after washout and lags, NaN "
-            f"left out, got {rows} rows for {columns} states; record longer or ask for fewer "
-            f"`lags`."
+            f"left out, got {counted(rows, 'row')} for {counted(columns, 'state')}; record longer "
+            f"or ask for fewer `lags`."
         )

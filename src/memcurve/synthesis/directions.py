@@ -97,7 +97,8 @@ class Directions(NamedTuple):
 
 def noise_level(noise: Any, argument: str = "noise") -> float:
     """The standard deviation of observation noise, above zero."""
-    rule = f"from {LEAST_NOISE:g} to {MOST_NOISE:g}, a standard deviation in units of the mask"
+    limits = f"from {LEAST_NOISE:g} to {MOST_NOISE:g}"
+    rule = f"{limits}, a standard deviation; scale it and the mask alike"
     return require_number(noise, argument, rule, lambda x: LEAST_NOISE <= x <= MOST_NOISE)
 
 
