@@ -198,7 +198,7 @@ def test_sentence_and_threshold() -> None:
         sentence = PROSE[kind].format(quantities=what, **facts)
         assert made(observed, 99).sentence == f"worm: {sentence}."
     assert made(16.0, 99).sentence.startswith("worm: higher than 99 rewire surrogates")
-    assert "9 rewire surrogates are too few" in made(4.0, 9).sentence
+    assert "too few for a test at level 0.05: 9 rewire surrogates" in made(4.0, 9).sentence
     assert not made(4.0, 18).can_tell
     assert made(4.0, 19).can_tell  # 1/20 is 0.05
 

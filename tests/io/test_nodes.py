@@ -92,6 +92,13 @@ def test_conditions(table: Path, condition: str, nodes: list[str]) -> None:
     assert load_nodes(table).selected(condition).names == tuple(nodes)
 
 
+def test_a_name_that_two_nodes_share_names_none(tmp_path: Path) -> None:
+    """As in the table of the larva, whose first column has no name."""
+    path = tmp_path / "cells.csv"
+    path.write_text(",name,class\n29,KC,a\n31,KC,b\n")
+    assert load_nodes(path).where("class=b") == ["31"]
+
+
 def test_conditions_that_are_none(table: Path) -> None:
     nodes = load_nodes(table)
     for condition in ("sens", "class1 ==", "== 'sens'", "x > much", "x > inf"):

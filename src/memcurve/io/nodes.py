@@ -183,8 +183,8 @@ def load_nodes(path: str | os.PathLike[str]) -> NodeTable:
     ----------
     path : path
         Text with a header and one node per line (``.csv``, ``.tsv``, ``.txt``, packed or not), or a
-        ``.feather`` or ``.parquet`` file: its first column names the nodes, or one called id,
-        root_id, bodyId, node, name, neuron, label or cell. Or a ``.graphml``, ``.gml`` or ``.gexf``
+        ``.feather`` or ``.parquet`` file: a column called id, root_id, bodyId, node, name, neuron,
+        label or cell names the nodes, or else the first, if no name is in it twice. Or a ``.graphml``, ``.gml`` or ``.gexf``
         graph, whose nodes have attributes.
 
     Returns
@@ -213,7 +213,8 @@ def load_nodes(path: str | os.PathLike[str]) -> NodeTable:
     if len(heads) < 2 or not columns:
         raise _fault(file, "header")
     words = [re.sub(r"[\W_]+", "", head.lower()) for head in heads]
-    at = next((words.index(word) for word in _NAMES if word in words), 0)
+    called = [*(words.index(word) for word in _NAMES if word in words), 0]
+    at = next((k for k in called if len({*columns[k]}) == len(columns[k])), called[0])
     names = tuple(columns[at])
     if len({*names}) < len(names):
         twice = Counter(names).most_common(1)[0][0]
