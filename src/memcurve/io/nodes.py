@@ -184,8 +184,8 @@ def load_nodes(path: str | os.PathLike[str]) -> NodeTable:
     path : path
         Text with a header and one node per line (``.csv``, ``.tsv``, ``.txt``, packed or not), or a
         ``.feather`` or ``.parquet`` file: a column called id, root_id, bodyId, node, name, neuron,
-        label or cell names the nodes, or else the first, if no name is in it twice. Or a ``.graphml``, ``.gml`` or ``.gexf``
-        graph, whose nodes have attributes.
+        label or cell names the nodes, or else the first, if no name is in it twice. Or a graph,
+        ``.graphml``, ``.gml`` or ``.gexf``, whose nodes have attributes.
 
     Returns
     -------
