@@ -7,10 +7,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from memcurve import LinearNetwork, audit, ensembles, memory_curve
+from memcurve.network.modular import proportional_rows
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.solve import leaves
 from memcurve.solve.analysis import Analysis
-from memcurve.solve.modular import proportional_rows
 from memcurve.studies.auditing import structure, usable
 from memcurve.studies.auditing.losses import Loss
 from repository import worm

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import memcurve
 from memcurve.network.graph import generically_driven, most_nodes_on_cycles
-from memcurve.solve.modular import krylov_rank
+from memcurve.network.modular import krylov_rank
 from refusals import refuses
 
 

@@ -17,7 +17,7 @@ from memcurve import (
     noise_profile,
 )
 from memcurve.network.graph import strong_components
-from memcurve.solve.modular import minimal_polynomial, uncontrollable_modes
+from memcurve.network.modular import minimal_polynomial, uncontrollable_modes
 from refusals import refuses
 from tolerances import agree
 

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, eye_array, random_array
 
 import memcurve
 from memcurve import ensembles
-from memcurve.solve.modular import (
+from memcurve.network.modular import (
     KrylovSequence,
     krylov_rank,
     minimal_polynomial,

@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from memcurve import LinearNetwork, UnstableNetworkError, controllable_spectrum, ensembles
+from memcurve.network.modular import minimal_polynomial
 from memcurve.solve.balls.plain import enclose
-from memcurve.solve.modular import minimal_polynomial
 from memcurve.solve.powers import power_norms
 from structured_cases import CASES, Case
 

@@ -30,13 +30,6 @@ from memcurve.solve.factor import responses_to as responses_to
 from memcurve.solve.leaves import input_normal_realization as input_normal_realization
 from memcurve.solve.leaves import krylov_model as krylov_model
 from memcurve.solve.leaves import reduction_of as reduction_of
-from memcurve.solve.modular import centred as centred
-from memcurve.solve.modular import flint_matrix as flint_matrix
-from memcurve.solve.modular import krylov_terms as krylov_terms
-from memcurve.solve.modular import primes as primes
-from memcurve.solve.modular import proportional_rows as proportional_rows
-from memcurve.solve.modular import recurrence as recurrence
-from memcurve.solve.modular import residues as residues
 from memcurve.solve.powers import solve_stein as solve_stein
 from memcurve.solve.problem import Feature as Feature
 from memcurve.solve.problem import Problem as Problem

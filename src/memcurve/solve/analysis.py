@@ -38,12 +38,12 @@ from memcurve.core.progress import ProgressCallback, no_progress
 from memcurve.core.types import EPS, SEED, TINY, Complexes, Floats
 from memcurve.inputs import ARMA, InputProcess, White
 from memcurve.inputs.filters import filters_of, impulses
-from memcurve.network import LinearNetwork, graph
+from memcurve.network import LinearNetwork, graph, modular
 from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.graph import ORDINARY, Indices
+from memcurve.network.modular import MinimalPolynomial, UncontrollableModes, sparse_if_few
 from memcurve.network.operator import Operator
 from memcurve.network.tall import backend_of
-from memcurve.solve import modular
 from memcurve.solve import spectrum as spectra
 from memcurve.solve.errors import (
     UNKNOWN,
@@ -53,7 +53,6 @@ from memcurve.solve.errors import (
     pole_sensitivity,
 )
 from memcurve.solve.factor import TAIL, state_covariance
-from memcurve.solve.modular import MinimalPolynomial, UncontrollableModes, sparse_if_few
 from memcurve.solve.powers import power_norms, solve_stein, sums_of_powers
 from memcurve.solve.spectrum import NOT_ROUNDING, PBHTest, Poles, Spectrum
 

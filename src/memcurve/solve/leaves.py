@@ -18,6 +18,7 @@ from memcurve.core.types import EPS, SEED, TINY, Floats
 from memcurve.inputs.filters import Filter, filters_of
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import eigenvalues
+from memcurve.network.modular import UncontrollableModes
 from memcurve.network.operator import Operator
 from memcurve.solve.allpass import memory_of_poles
 from memcurve.solve.analysis import VANISHED, Analysis
@@ -43,7 +44,6 @@ from memcurve.solve.factor import (
     hessenberg,
     krylov_factor,
 )
-from memcurve.solve.modular import UncontrollableModes
 from memcurve.solve.powers import MANY_STATES, residual_norm, solve_stein
 from memcurve.solve.problem import Problem
 from memcurve.solve.realization import cascade_of, graded_realization, lasting_factor, modes_of

@@ -30,6 +30,7 @@ from memcurve.network.graph import (
     strong_components,
     submatrix,
 )
+from memcurve.network.modular import UncontrollableModes
 from memcurve.solve.errors import (
     FIRST_ORDER,
     Sensitivity,
@@ -37,7 +38,6 @@ from memcurve.solve.errors import (
     uncertain_poles_sensitivity,
 )
 from memcurve.solve.factor import hessenberg
-from memcurve.solve.modular import UncontrollableModes
 from memcurve.solve.powers import power_norms
 
 #: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memcurve.core.types import Floats
-from memcurve.solve import centred, flint_matrix, primes, residues
+from memcurve.network.modular import centred, flint_matrix, primes, residues
 from memcurve.state_affine.network import StateAffineNetwork, no_mean
 
 

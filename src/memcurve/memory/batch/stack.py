@@ -2,7 +2,7 @@
 
 Eigenvalues and curves are computed where the stack is. What is decided before, on the host, is
 decided as for single networks: how far rounding can move a curve (:mod:`memcurve.solve.errors`),
-and whether the mask excites every mode (:mod:`memcurve.solve.modular`).
+and whether the mask excites every mode (:mod:`memcurve.network.modular`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memcurve.memory.batch import result
 from memcurve.memory.batch.poles import lattice_curves
 from memcurve.memory.curve import MemoryCurve, note
 from memcurve.memory.entry_points import memory_curve
-from memcurve.network import LinearNetwork
+from memcurve.network import LinearNetwork, modular
 from memcurve.network.backend import Array, Backend, blocks, has_gradient, to_host
 from memcurve.network.graph import balanced
 
@@ -158,7 +158,7 @@ def fully_excited(backend: Backend, A: Floats, C: Floats) -> NDArray[np.bool_]:
     """Whether [C, AC, A²C, …] has full rank modulo a prime, which proves it; False is no proof."""
     stack, size = C.shape
     proven = np.zeros(stack, bool)
-    for prime in solve.primes(size):
+    for prime in modular.primes(size):
         waiting = np.flatnonzero(~proven & C.any(axis=1))
         for own in blocks(len(waiting), size):
             part = waiting[own]
@@ -175,18 +175,18 @@ def _have_full_rank(backend: Backend, A: Floats, C: Floats, prime: int) -> list[
     """
     xp, (stack, size) = backend.xp, C.shape
     drawn = np.random.default_rng(SEED).integers(1, prime, (2, 1, size, 1)).astype(float)
-    u, w = (backend.put(np.repeat(x, stack, axis=0)) for x in solve.centred(drawn, prime))
+    u, w = (backend.put(np.repeat(x, stack, axis=0)) for x in modular.centred(drawn, prime))
     matrices, v = (
-        backend.put(solve.residues(A, prime)),
-        backend.put(solve.residues(C, prime)[:, :, None]),
+        backend.put(modular.residues(A, prime)),
+        backend.put(modular.residues(C, prime)[:, :, None]),
     )
 
     def product(a: Array, b: Array) -> Array:
-        return solve.centred(xp.matmul(a, b), prime, xp)
+        return modular.centred(xp.matmul(a, b), prime, xp)
 
     def square(power: Array) -> Array:
         squared = product(power, power)
-        off = solve.centred(product(squared, w) - product(power, product(power, w)), prime, xp)
+        off = modular.centred(product(squared, w) - product(power, product(power, w)), prime, xp)
         if bool(to_host(xp.any(off != 0))):
             raise UncertainResultError(
                 f"matrix products of {backend.name} on {backend.device} are not exact for integers "
@@ -196,9 +196,9 @@ def _have_full_rank(backend: Backend, A: Floats, C: Floats, prime: int) -> list[
         return squared
 
     squarings = max(0, round(math.log2(2 * size) / 2))
-    terms = to_host(solve.krylov_terms(matrices, u, v, prime, square, squarings, xp))
+    terms = to_host(modular.krylov_terms(matrices, u, v, prime, square, squarings, xp))
     sequences = terms.reshape(stack, -1)[:, : 2 * size]
-    return [len(solve.recurrence(sequence, prime)) == size + 1 for sequence in sequences]
+    return [len(modular.recurrence(sequence, prime)) == size + 1 for sequence in sequences]
 
 
 def _exact_curve(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryCurve:

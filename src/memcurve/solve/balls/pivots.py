@@ -1,6 +1,6 @@
 """Pivots modulo 62-bit primes: which states, and which powers, a proof solves for.
 
-See :mod:`memcurve.solve.modular` for primes so small that BLAS does the work.
+See :mod:`memcurve.network.modular` for primes so small that BLAS does the work.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ import numpy as np
 
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.types import Floats
+from memcurve.network.modular import WORD_PRIMES, flint_matrix
 from memcurve.solve.balls.arithmetic import UNSTABLE, columns_of, rows_of
-from memcurve.solve.modular import WORD_PRIMES, flint_matrix
 
 
 class Pivots(NamedTuple):

@@ -15,8 +15,9 @@ from memcurve.core.types import Complexes
 from memcurve.memory import MemoryCurve
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import generically_driven
+from memcurve.network.modular import proportional_rows
 from memcurve.network.operator import Operator
-from memcurve.solve import Analysis, Problem, proportional_rows
+from memcurve.solve import Analysis, Problem
 from memcurve.studies.auditing.sentences import MOST_NAMED, complex_number, named, say
 
 #: Groups of proportional nodes listed one by one; the others are listed together. Doubled: longer.
