@@ -5,7 +5,6 @@ from typing import Any
 
 from memcurve.core.arguments import require_limit, table_entry
 from memcurve.core.notes import texts_beside
-from memcurve.core.optional import optional
 from memcurve.core.progress import Progress, progress_callback
 from memcurve.studies.literature.claim import JudgedClaim, PublishedClaim
 
@@ -21,8 +20,6 @@ def _published(name: str, about: dict[str, Any]) -> PublishedClaim:
 _TEXTS = texts_beside(__file__, "claims.toml")
 #: The claims by name, oldest first.
 CLAIMS: dict[str, PublishedClaim] = {name: _published(name, _TEXTS[name]) for name in _TEXTS}
-#: The extra that installs a package that studies need, where there is one.
-_EXTRAS = {"reservoirpy": "adapters"}
 
 
 def judge_claim(name: str, *, seed: int = 1, progress: Progress = None) -> JudgedClaim:
@@ -45,8 +42,6 @@ def judge_claim(name: str, *, seed: int = 1, progress: Progress = None) -> Judge
     """
     claim: PublishedClaim = table_entry(CLAIMS, name, "name")
     seed = require_limit(seed, "seed")
-    for package in claim.needs:
-        optional(package, f"the study of {name}", _EXTRAS.get(package))
     with progress_callback(progress) as notify:
         notify(f"examining {name}", 0, None)
         return claim.judged(*claim.study(seed), seed)
