@@ -402,7 +402,7 @@ def rank(network: NetworkLike, *, progress: Progress = False) -> int:
     if not problem.is_driven:
         return 0
     with progress_callback(progress) as notify:
-        return problem.analysis.exact_rank(problem.rows, notify)
+        return problem.analysis.exact_rank(problem.rows, notify=notify)
 
 
 def structural_rank(network: NetworkLike) -> StructuralRank:

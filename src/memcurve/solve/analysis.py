@@ -192,11 +192,22 @@ class Analysis:
 
     @cached_property
     def _scaled(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
-        return _balanced(self.dense, self.mask)
+        with contextlib.suppress(UncertainResultError):
+            A, C, units = self._in_state_units()
+            if _same_digits(A, self.dense) and _same_digits(C, self.mask):
+                return A, C, units
+        unit = np.frexp(np.abs(self.mask).max(initial=0.0))[1]
+        C = np.ldexp(self.mask, -unit)
+        if not _same_digits(C, self.mask):
+            raise UncertainResultError(
+                "the numbers in `C` differ so much in size that float64 cannot hold them side by "
+                "side; measure the states in other units."
+            )
+        return self.dense, C, np.full(len(self), unit, np.int64)
 
     @property
     def A(self) -> Floats:
-        """D⁻¹AD, dense, balanced by powers of two, exactly; the largest of D⁻¹C is about one."""
+        """D⁻¹AD, dense, with powers of two D that make each state about one, exactly."""
         return self._scaled[0]
 
     @property
@@ -334,8 +345,8 @@ class Analysis:
                 raise unstable(test.unstable_radius)
             if test.sure:
                 sizes = np.linalg.svd(C, compute_uv=False)
-                alike = scale.min() >= 1e-6 * scale.max()
-                return len(C), bool(alike and sizes[-1] > NOT_ROUNDING * sizes[0])
+                comparable = scale.min() >= 1e-6 * scale.max()
+                return len(C), bool(comparable and sizes[-1] > NOT_ROUNDING * sizes[0])
         return modular.krylov_rank(self.sparse, self.mask), False
 
     @cached_property
@@ -343,23 +354,20 @@ class Analysis:
         """Exact degree of the minimal polynomial of a single mask."""
         return modular.minimal_polynomial(self.sparse, self.mask[:, 0])
 
-    def exact_rank(self, rows: Indices, notify: ProgressCallback) -> int:
-        """Exact rank of some rows of the Krylov matrix, by products of residues alone."""
-        read = None if len(rows) == len(self) else rows
-        if read is None and self.knows_rank:
-            return self.rank
-        A, most = self.sparse, None
-        if not isinstance(A, np.ndarray):
-            most = int(np.count_nonzero(graph.generically_driven(A, self.mask)))
-        return modular.krylov_rank(A, self.mask, read, most, notify)
-
-    def rows_rank(self, rows: Indices, rank: int) -> int:
-        """Exact rank of some rows of the Krylov matrix, whose own rank is ``rank``."""
-        if len(rows) == len(self):
+    def exact_rank(
+        self, rows: Indices, rank: int | None = None, notify: ProgressCallback = no_progress
+    ) -> int:
+        """Exact rank of some rows of the Krylov matrix, whose own is ``rank``, if that is known."""
+        rank = self.rank if rank is None and self.knows_rank else rank
+        whole = len(rows) == len(self)
+        if whole and rank is not None:
             return rank
         key = rows.tobytes()
         if key not in self._ranks:
-            self._ranks[key] = modular.krylov_rank(self.sparse, self.mask, rows, rank)
+            if rank is None and not isinstance(self.sparse, np.ndarray):
+                rank = int(np.count_nonzero(graph.generically_driven(self.sparse, self.mask)))
+            read = None if whole else rows
+            self._ranks[key] = modular.krylov_rank(self.sparse, self.mask, read, rank, notify)
         return self._ranks[key]
 
     # --- modes
@@ -573,31 +581,11 @@ def _same_digits(scaled: Floats, numbers: Floats) -> bool:
     return not np.any(small & (scaled != 0) & (scaled != numbers))
 
 
-def _balanced(
-    A: Floats, C: Floats, *, widest: int = 950
-) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """D⁻¹AD, D⁻¹C and the exponents of D, which differ by no more than ``widest``."""
-    stored = A
-    A, d = graph.balanced(stored) if len(stored) else (stored, np.ones(0))
-    exponents = np.frexp(d)[1].astype(np.int64) - 1
-    if len(stored) and (np.ptp(exponents) > widest or not _same_digits(A, stored)):
-        A, exponents = stored, np.zeros(len(stored), np.int64)
-    largest = np.frexp(C)[1] - exponents[:, None]
-    shift = int(largest[C != 0].max()) if C.any() else 0
-    scaled = np.ldexp(C, -(exponents + shift)[:, None])
-    if not _same_digits(scaled, C):
-        raise UncertainResultError(
-            "the numbers in `C` differ so much in size that float64 cannot hold them side by "
-            "side; measure the states in other units."
-        )
-    return np.ascontiguousarray(A), scaled, exponents + shift
-
-
 def state_units(A: Floats, C: Floats, components: list[Indices] | None = None) -> NDArray[np.int64]:
-    """Powers of two in which every state is about one, as far as masks and weights tell.
+    """Powers of two in which every state is about one, as masks and weights suggest.
 
-    Between balanced sets of nodes on cycles the largest product of weights tells, with 1/(1 − |w|)
-    for a self-loop w.
+    Strong components are balanced; between them it is the largest product of weights, times
+    1/(1 − |w|) for a self-loop w.
     """
     components = components or graph.strong_components(A)
     label, inner = np.empty(len(A), np.intp), np.zeros(len(A))
@@ -610,7 +598,7 @@ def state_units(A: Floats, C: Floats, components: list[Indices] | None = None) -
                 np.log2(graph.balanced(graph.submatrix(A, nodes))[1]),
                 0.0,
             )
-    to, start = np.nonzero(A)
+    to, start = np.nonzero(A if len(components) > 1 else A[:0])  # one has no edges to others
     apart = label[to] != label[start]
     to, start = to[apart], start[apart]
     with np.errstate(divide="ignore"):

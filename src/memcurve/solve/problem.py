@@ -212,7 +212,7 @@ class Problem:
     @cached_property
     def rank(self) -> int:
         """Exact rank of what is read of the Krylov matrix."""
-        return self.states.rows_rank(self.rows, self.analysis.rank) if self.is_driven else 0
+        return self.states.exact_rank(self.rows, self.analysis.rank) if self.is_driven else 0
 
     @cached_property
     def reading_errors(self) -> tuple[Floats, Indices]:

@@ -40,7 +40,7 @@ from memcurve.solve.errors import (
 from memcurve.solve.factor import hessenberg
 from memcurve.solve.powers import power_norms
 
-#: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
+#: Eigenvalues are distinct when discs of this many backward errors around them are disjoint.
 #: Doubled: more networks are judged by their exact rank.
 DISC = 10 * EPS
 #: A mode is controllable if its excitation exceeds its rounding by this factor; surely, by its
@@ -55,7 +55,7 @@ NOT_ROUNDING = 1e-9
 class Poles(NamedTuple):
     """Poles, of which ``shift`` zeros are uncontrollable, and how well they are known.
 
-    A pole at zero delays the all-pass filter by one step: B = z^m B_counting.
+    A pole at zero delays the all-pass filter by one step: B = z^m B_controllable.
     """
 
     values: Complexes

@@ -75,7 +75,7 @@ def _attempt(
     T, r, S = [inverse * t * D for t in T], [inverse * one for one in r], S * D
     white = balls.whitening(_covariance(T, r, notify))
     S = S * balls.widened(white.inverse, balls.norm(white.inverse) * white.slack)
-    tilde, drive = [white.seen(t) for t in T], [white.W * one for one in r]
+    tilde, drive = [white.transformed(t) for t in T], [white.W * one for one in r]
     states = outputs = _floats(tilde, drive)
     means = None
     # without noise, outputs that others give add nothing, and leave nothing to invert

@@ -298,7 +298,7 @@ class Whitening(NamedTuple):
     inverse: Any
     slack: Any
 
-    def seen(self, A: Any, to: Whitening | None = None) -> Any:
+    def transformed(self, A: Any, to: Whitening | None = None) -> Any:
         """V A W⁻¹ for the whiteners W and V (V = W unless given), with W⁻¹ = M Wᵀ (W M Wᵀ)⁻¹."""
         product = ((to or self).W * A) * self.inverse
         return widened(product, norm(product) * self.slack)

@@ -111,7 +111,7 @@ def _whitened(problem: Enclosable, low: int) -> _WhiteCoordinates:
             balls.diagonal(problem.exact.observation[i] for i in outputs),
         )
         output = balls.whitening(H * of_states * H.transpose() + noise, close)
-        B = metric.seen(H, output)
+        B = metric.transformed(H, output)
     readout = Readout(B, 1 + arb(0, output.slack))
     total = None
     if problem.is_plain:
@@ -120,7 +120,7 @@ def _whitened(problem: Enclosable, low: int) -> _WhiteCoordinates:
         squares = [balls.inner(column, column) for column in output.W.transpose().tolist()]
         noise = balls.inner(squares, [problem.exact.observation[i] for i in outputs])
         total = len(outputs) - noise * readout.factor
-    white_A, columns = metric.seen(A.F), [metric.W * c for c in columns]
+    white_A, columns = metric.transformed(A.F), [metric.W * c for c in columns]
     pasts = [metric.W * past for past in pasts]
     for part in (white_A, B, *columns, *pasts):
         balls.require(part is None or balls.spread(part) < balls.power_of_two(40 - low))
@@ -259,8 +259,8 @@ class Enclosable:
     @property
     def is_white(self) -> bool:
         """Whether the states have no noise, and the inputs no memory."""
-        quiet = all(variance == 0 for variance in self.exact.state)
-        return quiet and all(process.is_white for process in self.processes)
+        noisy = any(variance != 0 for variance in self.exact.state)
+        return not noisy and all(process.is_white for process in self.processes)
 
     @property
     def is_plain(self) -> bool:

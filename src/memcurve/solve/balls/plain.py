@@ -29,8 +29,8 @@ def enclose(A: Floats, C: Floats, lags: int | None) -> Answer:
     """The plain question, for a pair that is all reachable."""
     from flint import arb_mat
 
-    quiet = np.zeros(len(C))
-    nodes = find_pivots(A, C[:, None], quiet, quiet, range(len(C))).nodes
+    none = np.zeros(len(C))
+    nodes = find_pivots(A, C[:, None], none, none, range(len(C))).nodes
     exact_A, exact_C = arb_mat(A.tolist()), arb_mat(C[:, None].tolist())
 
     def attempt() -> tuple[Floats, Floats, Floats]:

@@ -115,7 +115,7 @@ def rank_budget_of_wiring(
     seconds = RANK_SECONDS * len(states) * edges
     if seconds <= MOST_SECONDS:
         every = Problem.of(network, analysis=analysis)
-        rank = analysis.exact_rank(every.rows, notify) if every.is_driven else 0
+        rank = analysis.exact_rank(every.rows, notify=notify) if every.is_driven else 0
         if possible is not None and rank < possible:
             losses.append(_rest(possible - rank))
     else:
