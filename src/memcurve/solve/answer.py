@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Floats
 
-#: Memory, summed over all later lags, that may lie beyond the lags chosen by default. Doubled: some
+#: Memory, summed over all later lags, that the lags chosen by default may leave out. Doubled: some
 #: three lags in a hundred fewer.
 NEGLIGIBLE_MEMORY = 1e-12
 #: No more lags than this are chosen by default, however close the poles are to the unit circle.
@@ -86,7 +86,7 @@ class Answer:
         return np.asarray(np.max([memory, forecast, total, ahead], axis=0))
 
     def shared(self, shares: Floats) -> Answer:
-        """The outcome of (d,) inputs of which each is a share of one of these, shares (·, d)."""
+        """The answer for (d,) inputs, each of which is a share of one of these; shares (·, d)."""
         rounding = 4 * EPS
         return replace(
             self,
@@ -98,7 +98,7 @@ class Answer:
         )
 
     def better_of(self, other: Answer) -> Answer:
-        """Level by level, the outcome with the smaller largest error."""
+        """Level by level, the answer with the smaller largest error."""
         mine = self.largest_error <= other.largest_error
         if mine.all():
             return self
@@ -124,12 +124,12 @@ class Answer:
 
 
 class Lags:
-    """Counts lags as they are computed, block by block, until there are enough.
+    """How many lags to list, found as memory is computed block by block.
 
-    A time constant T adds about 1/T to each of T lags: beyond lag m lies less than m·MC_m once
-    that is small. Constants beyond 1e12 are out of its sight: nothing is enough while a share
-    ``visible`` of the ``total`` over all lags, of one curve or several, is missing. ``count`` is
-    the number of lags to list: what is ``asked`` for, or None until it is known.
+    A mode of time constant T adds about 1/T to each of T lags: the memory beyond lag m is less than
+    m·MC_m once that is small. Time constants beyond 1e12 escape this, so that lags go on while a
+    share ``visible`` of the ``total`` over all lags, of one curve or several, is missing. ``count``
+    is the number of lags: what is ``asked`` for, or None until it is known.
     """
 
     def __init__(self, asked: int | None, total: Any, *, visible: float = 1e-9) -> None:
@@ -137,7 +137,7 @@ class Lags:
         self._seen, self._held = 0, np.zeros(np.shape(total))
 
     def enough(self, block: Floats) -> bool:
-        """Take note of the next lags (..., m) of all curves; whether no more are needed."""
+        """Add the memory of the next lags (..., m) of all curves; whether no more are needed."""
         if self.count is None:
             self.count = self._ending(block)
         self._seen += block.shape[-1]

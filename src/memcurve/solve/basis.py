@@ -12,7 +12,7 @@ from memcurve.core.limits import require_room_for_columns
 from memcurve.core.types import EPS, Floats
 from memcurve.network.tall import HOST, HostBackend, Tall
 
-#: A step is the last one where less than this share of it leads out of the space before. Doubled:
+#: A vector lies in the space where its orthogonal component is below this share of it. Doubled:
 #: directions of a few more roundings are left out.
 EXHAUSTED = 100 * EPS
 
@@ -25,10 +25,10 @@ def require_room_at(backend: HostBackend, size: int, columns: float, what: str) 
 
 
 class Basis:
-    """Orthonormal columns in blocks, of which further ones are added by Gram–Schmidt.
+    """Orthonormal columns in blocks, extended by Gram–Schmidt.
 
-    ``dropped`` is the longest rest of a vector taken to lie in the space; one that keeps a share
-    ``orthogonal`` of its length is orthogonal enough ("twice is enough").
+    ``dropped`` is the largest norm of an orthogonal component that was taken for rounding. A vector
+    is orthogonalized again unless it keeps a share ``orthogonal`` of its norm ("twice is enough").
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Basis:
         self._blocks: list[Tall] = []
 
     def add(self, v: Tall) -> Floats:
-        """Coordinates of v; where it leads out of the space, the space is extended."""
+        """Coordinates of v; its component orthogonal to the space extends it."""
         coordinates, dot = np.zeros(self.capacity), self.backend.dot
         length = rest = float(np.sqrt(dot(v, v)))
         for _ in range(2):
@@ -49,7 +49,7 @@ class Basis:
             v = self.without(v, part)
             coordinates[: self.count] += part
             rest = float(np.sqrt(dot(v, v)))
-            if rest > self._orthogonal * before:  # little went away, so little rounding came
+            if rest > self._orthogonal * before:  # little was subtracted, so little was rounded
                 break
         if self.count < self.capacity and rest > EXHAUSTED * length:
             self.keep((v / rest)[:, None])

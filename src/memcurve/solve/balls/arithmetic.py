@@ -259,7 +259,7 @@ def solve_stein(A: Powers, B: Powers, Q: Any, *, least_gain: int = 6) -> Any:
 
 
 def _in_floats(A: Powers, B: Powers, R: Any, size: Any) -> Any | None:
-    """The same in float64, where the powers settle there; no proof."""
+    """An approximate solution in float64, if the powers decay there; no proof."""
     from flint import arb_mat
 
     unit, left = power_of_two(floor_log2(size)), floats_of(A.F)
@@ -276,7 +276,7 @@ def floats_of(matrix: Any, scale: Any = 1) -> Floats:
 
 
 def _doubled(A: Any, B: Any, Q: Any) -> Any:
-    """Smith's doubling in the current precision, for what float64 cannot resolve; no proof."""
+    """The same by Smith's doubling in the current precision; no proof."""
     from flint import ctx
 
     X, left, right = Q.mid(), A.mid(), B.mid()

@@ -4,8 +4,8 @@ With γ scaled to γ(0) = 1 and p_τ = Cov(x_t, z_{t−τ}) = Σ_{i≥0} γ(i �
 
     p_τ = A p_{τ−1} + C γ(τ),        MC_τ = ‖B p_τ‖²
 
-in coordinates B that make what is read white. p_τ, |τ| ≤ m, follow this recursion. Beyond, a linear
-recurrence goes on without end. An ARMA input has γ(k) = Σ_l ar_l γ(k − l) for k > q; with m =
+in coordinates B that whiten what is read. p_τ, |τ| ≤ m, follow this recursion, and those beyond a
+linear recurrence. An ARMA input has γ(k) = Σ_l ar_l γ(k − l) for k > q; with m =
 max(p, q) and the companion matrix Φ of ar::
 
     (p_τ, γ(τ), …, γ(τ−p+1)) ← F (p_τ, …),  F = [[A, C·ar], [0, Φ]]        (F = A for a finite γ)
@@ -72,7 +72,7 @@ def autocovariances(process: InputProcess, bits: int) -> Autocovariances:
 
 
 def history(A: Powers, C: Any, given: Autocovariances) -> Any:
-    """Columns p_{−m}, …, p_0: what the states have to do with inputs to come, and with this one."""
+    """Columns p_{−m}, …, p_0: covariances of the states with the present input and later ones."""
     from flint import arb_mat
 
     gamma, m = given.gamma, given.reach
@@ -128,7 +128,7 @@ class Readout(NamedTuple):
 
 
 class Curve:
-    """Capacities of some lags or horizons, and those of F s, F² s, … after them, without end."""
+    """Capacities of the first lags or horizons, and those of F s, F² s, … for all later ones."""
 
     step = 6
 
