@@ -9,7 +9,7 @@ import pytest
 
 import memcurve
 from memcurve import Study, ensembles, memory_curve
-from memcurve.studies.sweeping import Case, evaluate, shipped
+from memcurve.studies.sweeping import Case, evaluate, shipped, sweep
 from memcurve.studies.sweeping.cases import QUANTITIES, network_of
 from memcurve.views.cli.options import NetworkOptions
 from refusals import refuses
@@ -69,6 +69,8 @@ def test_a_billion_cases_are_counted_at_once() -> None:
     study = Study.grid(ensemble="normal", size=10, seed=range(1, 10**9 + 1))
     assert study.count == 10**9
     assert study.case_at(10**9 - 1).seed == 10**9
+    facts = "`study`", "1,000,000", "1,000,000,000", "seed"
+    refuses(ValueError, facts, sweep, study, None)
     assert time.perf_counter() - start < 2
 
 

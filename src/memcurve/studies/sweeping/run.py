@@ -16,6 +16,10 @@ from memcurve.studies.sweeping.result import Runs, Sweep
 from memcurve.studies.sweeping.store import CaseResult, Cases, Store
 from memcurve.studies.sweeping.studies import Study
 
+#: Cases of a sweep at most, whose rows are held in memory. Doubled: 3 GB, and a minute to look up
+#: which of them are done.
+MOST_CASES = 1_000_000
+
 
 def sweep(
     study: Study | str | os.PathLike[str],
@@ -38,7 +42,7 @@ def sweep(
     Parameters
     ----------
     study : Study or path
-        A study, a study file, or the name of a built-in study.
+        A study of up to a million cases, a study file, or the name of a built-in study.
     store : path or None
         File in which results are saved; None for a temporary one.
     executor : str
@@ -66,6 +70,12 @@ def sweep(
     """
     if not isinstance(study, Study):
         study = Study.load(study)
+    if study.count > MOST_CASES:
+        longest = max(study.axes, key=lambda axis: len(study.axes[axis]))
+        raise ValueError(
+            f"`study` must have at most {MOST_CASES:,} cases, got {study.count:,}; {longest} alone "
+            f"has {len(study.axes[longest]):,} values. Sweep parts of it, into one store."
+        )
     rows, runs = finished_cases(
         evaluate, study.name, study.text, study.keyed, store,
         executor=executor, workers=workers, address=address, retry_failed=retry_failed,
