@@ -11,6 +11,7 @@ import memcurve
 from draws import BADLY_SCALED
 from memcurve import LinearNetwork, best_mask, best_readout, ensembles, memory_curve, whitened
 from memcurve.synthesis.driving import MaskAscent
+from memcurve.synthesis.improving import quick_gains
 from refusals import refuses
 from tolerances import REALIZED
 
@@ -230,3 +231,13 @@ def test_rounding_counts_among_the_errors_of_masks(noise: float) -> None:
     truth = 1 / (1 + 0.75 * noise**2 / 3)  # of every mask of this norm
     assert abs(choice.random - truth) <= choice.random_error
     assert truth <= choice.bound
+
+
+@pytest.mark.parametrize("noise", [1e-1, 1e-3, 1e-4])
+def test_quick_gains_are_within_what_a_search_reaches(noise: float) -> None:
+    """The slow mode is hardly driven: other masks drive it, and rounding is above the noise."""
+    slow = np.diag(np.r_[1 - 1e-10, np.linspace(0.1, 0.8, 9)])
+    network = LinearNetwork(slow, np.r_[1e-6, np.ones(9)])
+    found, most = quick_gains(network, noise), best_mask(network, noise).bound
+    assert found["now"] <= found["mask"] <= most
+    assert (found["mask"] > found["now"]) == (noise > 1e-2)

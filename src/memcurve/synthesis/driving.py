@@ -143,7 +143,8 @@ def best_mask(
         starts = [draws[int(np.argmax(values))], problem.at_large_noise()]
         if has_own and own_mask[problem.free].any():
             starts.append(_normalised(own_mask[problem.free]))
-        _, C = max((problem.optimised(C) for C in starts), key=lambda end: end[0])
+        ends = [problem.optimised(C) for C in starts]
+        C = max(ends, key=lambda end: end[0] - problem.rounding(end[1]))[1]
         bound = problem.bound(C)
     mask = size * problem.spread(C)
     if subject.is_complex:
@@ -220,6 +221,13 @@ def usable_of(G: Floats, noise: float) -> tuple[float, Floats, Floats]:
     return float((w / (w + noise**2)).sum()), w, B
 
 
+def rounding_of(w: Floats, noise: float) -> float:
+    """How far rounding moves usable memory: each eigenvalue of G by a share of the largest."""
+    off = ROUNDED * len(w) * EPS * w.max()
+    high, low = w + off, np.maximum(w - off, 0.0)
+    return float((high / (high + noise**2) - low / (low + noise**2)).sum())
+
+
 def _normalised(C: Floats) -> Floats:
     return np.asarray(C / np.linalg.norm(C))
 
@@ -250,12 +258,9 @@ class MaskAscent:
         return solve_stein(self.A.T if transposed else self.A, X)
 
     def rounding(self, C: Floats) -> float:
-        """How far rounding moves U of a mask: each eigenvalue of G by a share of the largest."""
+        """How far rounding moves U of a mask."""
         whole = self.spread(C)
-        w = usable_of(self.summed(whole @ whole.T), self.s)[1]
-        off = ROUNDED * len(w) * EPS * w.max()
-        high, low = w + off, np.maximum(w - off, 0.0)
-        return float((high / (high + self.s**2) - low / (low + self.s**2)).sum())
+        return rounding_of(usable_of(self.summed(whole @ whole.T), self.s)[1], self.s)
 
     def spread(self, C: Floats) -> Floats:
         """A mask of the free nodes on all states."""

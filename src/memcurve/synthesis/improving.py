@@ -16,7 +16,14 @@ from memcurve.network import LinearNetwork
 from memcurve.rendering.report import Chart, Section
 from memcurve.solve import Analysis, solve_stein
 from memcurve.synthesis.directions import directions_of, display_name, noise_level
-from memcurve.synthesis.driving import MOST_STATES, MaskChoice, as_dense, best_mask, usable_of
+from memcurve.synthesis.driving import (
+    MOST_STATES,
+    MaskChoice,
+    as_dense,
+    best_mask,
+    rounding_of,
+    usable_of,
+)
 from memcurve.synthesis.pruning import Pruned, pruned, require_tolerance
 from memcurve.synthesis.reading import ReadoutChoice, best_readout, greedy
 from memcurve.synthesis.result import PROSE, SynthesisResult
@@ -181,5 +188,6 @@ def quick_gains(network: LinearNetwork, noise: float) -> dict[str, float]:
         squares, V = np.linalg.eigh(Y)
         steps = Y @ mask, (V * np.sqrt(np.maximum(squares, 0.0))) @ (V.T @ mask)
         masks = [C * (np.linalg.norm(mask) / np.linalg.norm(C)) for C in steps]
-        gains["mask"] = max(now, *(usable_of(solve_stein(A, C @ C.T), noise)[0] for C in masks))
+        tried = [usable_of(solve_stein(A, C @ C.T), noise) for C in masks]
+        gains["mask"] = max(now, *(total - rounding_of(w, noise) for total, w, _ in tried))
     return gains
