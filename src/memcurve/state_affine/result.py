@@ -132,7 +132,7 @@ class Capacities(Reported):
     def _coordinates(self) -> tuple[Any, Any]:
         if "_tree" not in self.__dict__:
             raise ValueError(
-                "this result was read from a file, which has no white coordinates; single words "
+                "this result was read from a file, without the network's coordinates; single words "
                 "need them: ask memcurve.capacities(network) again."
             )
         return self.__dict__["_tree"], self.__dict__["_search"]

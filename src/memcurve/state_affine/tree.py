@@ -16,7 +16,7 @@ from memcurve.core.types import EPS, SEED, Floats
 from memcurve.state_affine.white import Doubling, NotWhiteError, WhiteNetwork, applied, solve
 
 Word = tuple[int, ...]
-ROUNDING = 8 * EPS  # of entries in white coordinates
+ROUNDING = 8 * EPS  # of entries in input-normal coordinates
 # multiplications and lags of the table by degree, at most
 TABLE_WORK = 1e11
 TABLE_LAGS = 30

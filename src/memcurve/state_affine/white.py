@@ -222,7 +222,7 @@ class WhiteNetwork:
 
 
 def whitened(T: Floats, r: Floats, notify: ProgressCallback = no_progress) -> WhiteNetwork:
-    """White coordinates from letters, backward stable; an error where G is not positive."""
+    """Input-normal coordinates from letters, backward stable; an error if G is not positive."""
     notify("words", 0, None)
     units = state_units(T, r)
     H, h, Q, sizes, margin = word_arnoldi(T / units[:, None] * units, r / units)
