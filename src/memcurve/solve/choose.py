@@ -22,6 +22,7 @@ from memcurve.core.errors import UncertainResultError, UnstableNetworkError, uns
 from memcurve.core.limits import fits, one_thread
 from memcurve.core.notes import Note, NoteTexts, counted, texts_beside
 from memcurve.core.types import Floats
+from memcurve.network.graph import is_symmetric
 from memcurve.solve.answer import Answer
 from memcurve.solve.balls.general import seconds_in_balls, solve_in_balls
 from memcurve.solve.fisher import solve_fisher
@@ -93,6 +94,12 @@ def _takes_a_factor(problem: Problem) -> bool:
     return not (problem.is_plain or problem.kind == "Fisher" or is_products_only(problem))
 
 
+def _has_poles_on_a_line(problem: Problem) -> bool:
+    """Whether poles are real, as well known as A, and all that matters."""
+    single = problem.analysis.inputs == 1 and problem.noise is None and problem.reads_all
+    return single and not problem.is_plain and is_symmetric(problem.states.stored)
+
+
 SOLVERS = (
     Solver("nothing", "no input reaches what is read", lambda p: not p.is_driven, solve_nothing),
     Solver(
@@ -112,7 +119,8 @@ SOLVERS = (
         _takes_a_factor, solve_hessenberg,
     ),
     Solver(
-        "cascade", "they do not fade, or the error is large: factor from the poles",
+        "cascade", "they do not fade, the error is large, or A is symmetric and poles are all that "
+        "matters: factor from the poles",
         _takes_a_factor, solve_cascade,
     ),
 )  # fmt: skip
@@ -134,7 +142,9 @@ __doc__ = (__doc__ or "").format(tree=tree())
 
 def choose(problem: Problem, solver: str | None = None) -> Iterator[Solver]:
     """The solvers that may answer, in the order of the tree; or the one that is asked for."""
-    for each in SOLVERS:
+    *first, hessenberg, cascade = SOLVERS
+    last = (cascade, hessenberg) if _has_poles_on_a_line(problem) else (hessenberg, cascade)
+    for each in (*first, *last):
         if (solver is None or each.name == solver) and each.answers(problem):
             yield each
             if each.name == "nothing":
