@@ -565,8 +565,8 @@ def input_normal_realization(
             A, C = _changed(A, C, rng)
             poles = eigenvalues(A) if poles is not None and len(poles) == len(A) else poles
         A1, C1, T = cascade_of(A, C, poles)
-    with np.errstate(over="ignore"):
-        T = np.ldexp(T, units[:, None])
-    if not np.isfinite(T).all():
+    with np.errstate(over="ignore", under="ignore"):
+        rows = np.ldexp(np.abs(T).max(axis=1), units)
+    if not np.all(np.isfinite(rows) & ((rows >= TINY) | ~T.any(axis=1))):
         raise UncertainResultError("the states leave the range of float64.")
-    return A1, C1, T
+    return A1, C1, np.ldexp(T, units[:, None])
