@@ -23,6 +23,7 @@ import numpy as np
 from memcurve.core import arguments
 from memcurve.core.errors import UncertainResultError, rank_among_notes
 from memcurve.core.limits import one_thread
+from memcurve.core.notes import texts_beside
 from memcurve.inputs import White, parse, processes_for
 from memcurve.inputs import noise as noises
 from memcurve.io import load_driven, with_leak
@@ -48,44 +49,23 @@ class Quantity:
     missing: str = "not known"
 
 
-def _usable(number_format: str, states: str, label: str) -> Quantity:
-    meaning, label = f"total with states {states}", f"usable memory {label}"
-    return Quantity(meaning, label, lambda answer: answer.usable[number_format], bounded=True)
-
-
-def _horizon(share: float) -> Quantity:
-    return Quantity(
-        f"first lag at which MC_τ drops below {share}", f"lag where MC_τ < {share}",
-        lambda answer: answer.curve.horizon(share), missing=BEYOND,
-    )  # fmt: skip
-
-
-#: Why a horizon may not be known.
-BEYOND = "beyond the lags"
+_COMPUTED: dict[str, Callable[[AnsweredCase], Any]] = {
+    "total": lambda answer: answer.curve.total,
+    "total_error": lambda answer: answer.curve.total_error,
+    "rank": lambda answer: answer.rank,
+    "usable_float64": lambda answer: answer.usable["float64"],
+    "usable_float32": lambda answer: answer.usable["float32"],
+    "usable_16bit": lambda answer: answer.usable["16 bit"],
+    "usable_12bit": lambda answer: answer.usable["12 bit"],
+    "horizon_half": lambda answer: answer.curve.horizon(0.5),
+    "horizon_tenth": lambda answer: answer.curve.horizon(0.1),
+    "largest_error": lambda answer: answer.curve.error.max(initial=0.0),
+    "error_against_exact": lambda answer: answer.error_against_exact,
+}
+#: Notes, conclusions and names, by kind.
+TEXTS: dict[str, Any] = texts_beside(__file__, "sentences.toml")
 #: What a case can keep.
-QUANTITIES = {
-    "total": Quantity(
-        "memory over all lags (or those of the method), under the case's noise, if any",
-        "total memory", lambda answer: answer.curve.total, bounded=True, counts_states=True),
-    "total_error": Quantity(
-        "the method's own bound on the error of the total", "error bound of the total",
-        lambda answer: answer.curve.total_error),
-    "rank": Quantity(
-        "rank of the Krylov matrix: the total without noise for white input", "rank",
-        lambda answer: answer.rank, bounded=True, counts_states=True),
-    "usable_float64": _usable("float64", "in double precision", "in float64"),
-    "usable_float32": _usable("float32", "in single precision", "in float32"),
-    "usable_16bit": _usable("16 bit", "recorded with 16 bits", "with 16 bits"),
-    "usable_12bit": _usable("12 bit", "recorded with 12 bits", "with 12 bits"),
-    "horizon_half": _horizon(0.5),
-    "horizon_tenth": _horizon(0.1),
-    "largest_error": Quantity(
-        "the method's own bound on the largest error of the curve", "error bound",
-        lambda answer: answer.curve.error.max(initial=0.0)),
-    "error_against_exact": Quantity(
-        "largest difference from the exact curve", "error against the exact curve",
-        lambda answer: abs(answer.curve.channels - answer.exact.channels).max(initial=0.0)),
-}  # fmt: skip
+QUANTITIES = {n: Quantity(of=of, **TEXTS["quantities"][n]) for n, of in _COMPUTED.items()}
 #: The largest whole number that the store and all formats of tables hold.
 LARGEST = 2**63 - 1
 #: What a case keeps by default.
@@ -400,12 +380,13 @@ class AnsweredCase:
             return rank(network) if network.size <= RANK_UP_TO else None
         return memory_curve(network, 1).rank
 
-    @functools.cached_property
-    def exact(self) -> MemoryCurve:
-        """The exact answer to the same question, at the same lags."""
+    @property
+    def error_against_exact(self) -> float:
+        """Largest difference from the exact answer to the same question, at the same lags."""
         if self.case.method == "exact":
-            return self.curve
-        return _curve(self.case, self.network, exact_at=len(self.curve))
+            return 0.0
+        exact = _curve(self.case, self.network, exact_at=len(self.curve))
+        return float(abs(self.curve.channels - exact.channels).max(initial=0.0))
 
     @functools.cached_property
     def usable(self) -> dict[str, float]:

@@ -13,25 +13,13 @@ import numpy as np
 from memcurve.memory import METHODS
 from memcurve.rendering import plot
 from memcurve.rendering.report.document import Chart, Series
-from memcurve.studies.sweeping.cases import QUANTITIES, number_of_states
+from memcurve.studies.sweeping.cases import QUANTITIES, TEXTS, number_of_states
 from memcurve.studies.sweeping.cases import label as label_of
 from memcurve.studies.sweeping.tables import CaseTable, is_numeric, number_text, texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_AXIS_LABELS = {
-    "size": "number of nodes N",
-    "spectral_radius": "spectral radius ρ",
-    "density": "density (share of non-zero weights)",
-    "noise": "standard deviation of the noise (input of unit variance)",
-    "inputs": "number of inputs",
-    "lags": "number of lags",
-}
-_PLURALS = {
-    "density": "densities", "spectral_radius": "radii", "lags": "lags", "inputs": "inputs",
-    "noise": "noise levels", "leak": "leak rates",
-}  # fmt: skip
 #: Methods as audits call them, by their labels in tables.
 _METHODS = {label_of(m.name, v.options): v.name for m in METHODS.values() for v in m.variants}
 #: Numbers across, on a logarithmic axis, that are all named. Doubled: they run into each other.
@@ -160,7 +148,7 @@ def _finish(table: CaseTable, picture: Picture, ax: Axes) -> None:
         name = QUANTITIES[quantities[0]].label
     else:
         name = "memory" if all(bounded) else "lags, or memory"
-    ax.set(xlabel=_AXIS_LABELS.get(x, x), ylabel=name)
+    ax.set(xlabel=TEXTS["axes"].get(x, x), ylabel=name)
     if ax.dataLim.y0 >= 0:
         ax.set_ylim(bottom=0)
     if any(bounded):
@@ -175,7 +163,7 @@ def _legend(table: CaseTable, picture: Picture, ax: Axes) -> None:
     columns, remarks = table.columns(), list[str]()
     shown = (picture.x, *picture.hues)
     rest = [axis for axis in table.axes if axis not in shown]
-    over = [f"{len({*columns[axis]})} {_PLURALS.get(axis, f'{axis}s')}" for axis in rest]
+    over = [f"{len({*columns[axis]})} {TEXTS['plurals'].get(axis, f'{axis}s')}" for axis in rest]
     if over:
         remarks.append(f"mean and range of {' × '.join(over)}")
     for quantity in picture.quantities:  # a mean without them may mislead

@@ -9,15 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from memcurve.core.notes import Note, NoteTexts, counted, texts_beside
-from memcurve.studies.sweeping.cases import BEYOND, QUANTITIES, label, number_of_states
+from memcurve.core.notes import Note, NoteTexts, counted
+from memcurve.studies.sweeping.cases import QUANTITIES, TEXTS, label, number_of_states
 from memcurve.studies.sweeping.store import CaseResult
 from memcurve.studies.sweeping.studies import AXES, Study
 
 #: Totals that differ by less count as equal. Doubled: hardly a change.
 SAME = 1e-6
-#: Notes and conclusions, by kind.
-TEXTS: dict[str, Any] = texts_beside(__file__, "sentences.toml")
 _note = NoteTexts(TEXTS["notes"])
 #: Values of fields that a case leaves out.
 DEFAULTS = {"noise": 0.0, "input": "white", "inputs": 1, "mask": "own"}
@@ -167,7 +165,7 @@ class CaseTable:
             entries = self.summary([name])
             unknown, count = (sum(entry[n] for entry in entries) for n in ("unknown", "count"))
             facts = {"name": name, "unknown": unknown, "finished": unknown + count}
-            if unknown and QUANTITIES[name].missing == BEYOND:
+            if unknown and name.startswith("horizon"):
                 notes.append(_note("lags", **facts))
             elif any(entry["unknown"] and entry["count"] for entry in entries):
                 notes.append(_note("unknown", **facts))
