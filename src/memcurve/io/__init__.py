@@ -18,6 +18,7 @@ from memcurve.io.arrays import opened as opened
 from memcurve.io.arrays import readable as readable
 from memcurve.io.arrays import reading as reading
 from memcurve.io.arrays import stem_of as stem_of
+from memcurve.io.arrays import words as words
 from memcurve.io.graphs import graph_matrix as graph_matrix
 from memcurve.io.graphs import node_names as node_names
 from memcurve.io.networks import NETWORK_FORMATS as NETWORK_FORMATS

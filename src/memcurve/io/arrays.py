@@ -49,7 +49,7 @@ def _faults() -> dict[str, dict[str, str]]:
     return texts_beside(__file__, "faults.toml")
 
 
-def words(where: str, kind: str, **facts: Any) -> str:
+def words(where: str, kind: str, /, **facts: Any) -> str:
     """What is wrong, as ``faults.toml`` has it."""
     return _faults()[where][kind].format(**facts)
 

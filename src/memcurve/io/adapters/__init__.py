@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from memcurve.io import load_network
-from memcurve.io.adapters.arrays import diagonal, from_mapping, from_tuple, leaky
+from memcurve.io.adapters.arrays import diagonal, fault, from_mapping, from_tuple, leaky
 from memcurve.io.adapters.graphs import from_cect, from_graph
 from memcurve.io.adapters.linear_systems import from_system
 from memcurve.io.adapters.reservoirs import from_conn2res, from_reservoirpy
@@ -77,8 +77,7 @@ def as_network(
     if unknown:
         listed = ", ".join(f"`{option}`" for option in accepted) or "no options"
         raise TypeError(
-            f"as_network does not take {', '.join(unknown)} for {_described(network)}; it takes "
-            f"{listed} besides `readout` and `name`."
+            fault("options", unknown=", ".join(unknown), kind=_described(network), listed=listed)
         )
     if readout is not None and "readout" in taken:
         options["readout"], readout = readout, None
@@ -123,13 +122,7 @@ def _adapter(obj: Any) -> Adapter:
         for package, adapter in _FOREIGN.items():
             if f"{parent.__module__}.".startswith(f"{package}."):
                 return adapter
-    raise TypeError(
-        f"`network` must be a LinearNetwork, a NonlinearNetwork, the path of a file, a tuple "
-        f"(A, C), (W, Win, lr) or (eigenvalues, B), a mapping of names to arrays, a reservoirpy "
-        f"Reservoir or Model, a conn2res EchoStateNetwork, a linear system of scipy.signal or "
-        f"control, a torch nn.RNN or nn.RNNCell, a networkx graph, or a connectome of cect; got "
-        f"{_described(obj)}. {_remedy(obj)}."
-    )
+    raise TypeError(fault("kind", got=_described(obj), remedy=_remedy(obj)))
 
 
 def _remedy(obj: Any) -> str:

@@ -6,7 +6,16 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.arguments import exact_array, rectangular_array
-from memcurve.io import Archive, as_array, as_mask, network_parts, note, tensor_values, with_leak
+from memcurve.io import (
+    Archive,
+    as_array,
+    as_mask,
+    network_parts,
+    note,
+    tensor_values,
+    with_leak,
+    words,
+)
 from memcurve.network import LinearNetwork
 from memcurve.network.device import is_device_sparse
 from memcurve.network.diagonal import diagonal_network
@@ -14,6 +23,11 @@ from memcurve.network.nonlinear import Activation, NonlinearNetwork, leaky_pair
 
 #: The remedy for models without an equivalent linear network.
 RECORD = "record its states and use memcurve.memory_from_data(states, z)"
+
+
+def fault(kind: str, /, **facts: Any) -> str:
+    """What is wrong with a model."""
+    return words("models", kind, record=RECORD, **facts)
 
 
 def exact_or_sparse(values: Any, argument: str) -> Any:
@@ -133,11 +147,7 @@ def from_tuple(
 ) -> LinearNetwork:
     """(A, C), (W, Win, lr), (eigenvalues, B) or (eigenvalues, B, step)."""
     if len(parts) not in (2, 3):
-        raise ValueError(
-            f"`network` must be a tuple (A, C), (W, Win, lr), (eigenvalues, B) or (eigenvalues, B, "
-            f"step); got one of {len(parts)} parts. Of (A, B, C, D) give (A, B), or "
-            f"scipy.signal.StateSpace(A, B, C, D, dt=1)."
-        )
+        raise ValueError(fault("tuple", count=len(parts)))
     if len(parts) == 2 and is_device_sparse(parts[0]):  # which stays where it is
         return LinearNetwork(*parts)
     first, second, *third = (tensor_values(part) for part in parts)
@@ -151,10 +161,7 @@ def from_tuple(
         notes = [*network.notes, *([] if network.is_complex else [note("diagonal")])]
         return network.replace(notes=notes)
     if step is not None or discretisation is not None:
-        raise ValueError(
-            "`step` and `discretisation` are for (eigenvalues, B) with a vector of eigenvalues; "
-            "discretise a matrix with scipy.signal.cont2discrete, or pass scipy.signal.StateSpace."
-        )
+        raise ValueError(fault("step"))
     return leaky(first, second, third[0]) if third else LinearNetwork(first, second)
 
 

@@ -11,6 +11,7 @@ from memcurve.core.arguments import exact_array
 from memcurve.core.notes import Note
 from memcurve.core.optional import optional
 from memcurve.io import graph_matrix, node_mask, node_names, note
+from memcurve.io.adapters.arrays import fault
 from memcurve.network import LinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
 
@@ -95,10 +96,7 @@ def cect_wiring(
     for name, factor in factors.items():
         counts += factor * np.asarray(dataset.connections[name], dtype=float)[np.ix_(rows, rows)]
     if not counts.any():
-        raise ValueError(
-            f"`network` must have synapses between neurons; it has connections of the classes "
-            f"{', '.join(dataset.connections)}."
-        )
+        raise ValueError(fault("no_synapses", classes=", ".join(dataset.connections)))
     return csr_array(counts.T), [dataset.nodes[row] for row in rows], notes
 
 
@@ -139,10 +137,7 @@ def _of_class(mask: Any, labels: Sequence[str]) -> Any:
 
 def _mask(mask: Any, places: dict[Any, int]) -> NDArray[Any]:
     if mask is None:
-        raise TypeError(
-            "as_network needs `mask` for a graph: the nodes that the input drives, mask=[node, …], "
-            "a dictionary {node: weight, …}, or an array in the order of its nodes."
-        )
+        raise TypeError(fault("no_mask"))
     if isinstance(mask, str):
         mask = [mask]
     if isinstance(mask, Mapping):
@@ -157,7 +152,4 @@ def _place(places: dict[Any, int], node: Any, argument: str) -> int:
     try:
         return places[node]
     except (KeyError, TypeError):
-        raise ValueError(
-            f"`{argument}` must list nodes of the graph, got {node!r}, which is none of them; pass "
-            f"numbers in the order of its nodes as a numpy array."
-        ) from None
+        raise ValueError(fault("no_node", argument=argument, node=node)) from None

@@ -12,7 +12,7 @@ import numpy as np
 from memcurve.core.arguments import exact_array, require_size
 from memcurve.core.notes import Note, counted
 from memcurve.io import as_mask, note
-from memcurve.io.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
+from memcurve.io.adapters.arrays import exact_or_sparse, fault, recurrent_network
 from memcurve.network import LinearNetwork
 
 #: Nodes that have states of their own; the first can be linearised.
@@ -24,10 +24,7 @@ def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork
     reservoir = _reservoir(obj)
     source = _label(reservoir)
     if _kind(reservoir) != "Reservoir":
-        raise TypeError(
-            f"`network` must be a Reservoir of reservoirpy 0.4, or a Model with one, got {source}; "
-            f"run it with memcurve.measure, or {RECORD}."
-        )
+        raise TypeError(fault("no_reservoir", got=source))
     node, notes = _initialised(reservoir, input_dim)
     W, Win, activation = exact_or_sparse(node.W, "W"), node.Win, _activation(node, source)
     bias, lr = _dense(node.bias, "bias"), _dense(node.lr, "lr")
@@ -47,10 +44,7 @@ def drawn_reservoir(obj: Any, input_dim: int | None) -> tuple[Any, int]:
     reservoir = _reservoir(obj)
     is_readout = _kind(reservoir) not in _RESERVOIRS and hasattr(reservoir, "fit")
     if is_readout or not hasattr(reservoir, "initialized"):
-        raise TypeError(
-            f"`model` must be a reservoirpy node with states, or a Model with one, got "
-            f"{_label(reservoir)}."
-        )
+        raise TypeError(fault("no_states", got=_label(reservoir)))
     node = copy.deepcopy(_initialised(reservoir, input_dim)[0])
     return node, int(node.input_dim)
 
@@ -65,19 +59,12 @@ def _only_reservoir(model: Any) -> Any:
     reservoirs = [node for node in model.nodes if _kind(node) in _RESERVOIRS]
     if len(reservoirs) != 1:
         listed = "; ".join(map(_label, reservoirs)) or "none"
-        raise ValueError(
-            f"`network` must be a model with one reservoir, got {len(reservoirs)}: {listed}. Pass "
-            f"the nodes one by one; memcurve.ensembles.stacked joins layers."
-        )
+        raise ValueError(fault("several", count=len(reservoirs), listed=listed))
     [reservoir] = reservoirs
     for sender, *delay, receiver in model.edges:
         if receiver is reservoir and (any(delay) or _kind(sender) != "Input"):
-            raise ValueError(
-                f"`network` must be a model whose reservoir is driven by the input alone, got one "
-                f"with {'feedback' if any(delay) else 'input'} from {_label(sender)}; pass the "
-                f"reservoir itself, whose inputs include that, and keep the columns of C that are "
-                f"the input's: network.replace(C=network.C[:, :d])."
-            )
+            what = "feedback" if any(delay) else "input"
+            raise ValueError(fault("feedback", what=what, sender=_label(sender)))
     return reservoir
 
 
@@ -85,10 +72,8 @@ def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[Note]]:
     """The node itself, or a copy with weights where it has not drawn its own yet."""
     dimension = node.input_dim
     if input_dim is not None and dimension not in (None, require_size(input_dim, "input_dim")):
-        raise ValueError(
-            f"`input_dim` must be {dimension}, the number of inputs of {_label(node)}, got "
-            f"{input_dim}; leave it out."
-        )
+        facts = {"dimension": dimension, "node": _label(node), "got": input_dim}
+        raise ValueError(fault("input_dim", **facts))
     if node.initialized:
         return node, []
     count = dimension or input_dim or 1
@@ -101,10 +86,7 @@ def _activation(node: Any, source: str) -> Any:
     function = node.activation
     name = "tanh" if function is np.tanh else _own_name(function)
     if name == "softmax":
-        raise ValueError(
-            f"{source}: softmax joins the nodes, so that no slope of each node replaces it; "
-            f"{RECORD}."
-        )
+        raise ValueError(fault("softmax", source=source))
     return name if name in ("tanh", "identity", "relu") else function
 
 
@@ -138,27 +120,16 @@ def from_conn2res(
     own, leak = getattr(esn, "w", None), getattr(esn, "leak_rate", None)
     function = getattr(esn, "activation_function", None)
     if own is None or function is None:
-        raise TypeError(
-            f"`network` must be a conn2res EchoStateNetwork, got {kind}; pass weights alone, "
-            f"LinearNetwork(w.T, w_in.T), or {RECORD}."
-        )
+        raise TypeError(fault("no_esn", got=kind))
     if w_in is None:
-        raise TypeError(
-            "as_network needs `w_in` for a conn2res EchoStateNetwork, the input weights of shape "
-            "(inputs, nodes) that its simulate takes."
-        )
+        raise TypeError(fault("no_w_in"))
     weights, inward = exact_or_sparse(own, "w"), np.atleast_2d(_dense(w_in, "w_in"))
     if inward.ndim != 2 or inward.shape[1] != weights.shape[0]:
-        raise ValueError(
-            f"`w_in` must have shape (d, {weights.shape[0]}), one row per input and one column per "
-            f"node, got {np.shape(w_in)}."
-        )
+        raise ValueError(fault("w_in", size=weights.shape[0], shape=np.shape(w_in)))
     gain = 1.0 if input_gain is None else exact_array(input_gain, "input_gain")
     activation = getattr(function, "__name__", "")
     if activation == "step":
-        raise ValueError(
-            f"`network` has the activation step, which has no slope to linearise with; {RECORD}."
-        )
+        raise ValueError(fault("no_slope"))
     is_linear = activation == "linear"
     slope = float(np.asarray(function(np.ones(1)))[0]) if is_linear else 1.0
     shape = activation if activation in ("tanh", "relu") else "identity" if is_linear else function

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.notes import notes_of
-from memcurve.io.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
+from memcurve.io.adapters.arrays import exact_or_sparse, fault, recurrent_network
 from memcurve.network import LinearNetwork
 from memcurve.network.ensembles import stacked
 
@@ -14,24 +14,11 @@ def from_torch(module: Any) -> LinearNetwork:
     """h_t = f(W_ih z_t + b_ih + W_hh h_{t−1} + b_hh), about its fixed point, layer upon layer."""
     kinds = {parent.__name__ for parent in type(module).__mro__}
     if kinds & {"LSTM", "GRU", "LSTMCell", "GRUCell"}:
-        raise TypeError(
-            f"`network` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}: its gates "
-            f"multiply states with each other, so that no linear network stands for it; run it "
-            f"with memcurve.measure(module, seed=1), or {RECORD}."
-        )
+        raise TypeError(fault("gated", got=type(module).__name__))
     if not kinds & {"RNN", "RNNCell"}:
-        raise TypeError(
-            f"`network` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}"
-            f"{_held_layers(module)}; state-space layers go to memcurve.layers(module). Or give "
-            f"weights: as_network((A, C)), or "
-            f"as_network(module.state_dict()), with matrix='…' and mask='…' where these have names "
-            f"of their own."
-        )
+        raise TypeError(fault("no_rnn", got=f"{type(module).__name__}{_held_layers(module)}"))
     if getattr(module, "bidirectional", False):
-        raise ValueError(
-            f"`network` must run in one direction, got bidirectional=True: half of its states are "
-            f"driven by the future; {RECORD}."
-        )
+        raise ValueError(fault("bidirectional"))
     count, cell = getattr(module, "num_layers", 1), "RNNCell" in kinds
     layers: list[LinearNetwork] = []
     rest: Any = None
