@@ -2,8 +2,8 @@
 
 ``network`` has the network and ``laws`` the law of its input; ``letters`` expands it, ``white``
 finds input-normal coordinates, ``precise`` the same in balls, ``ranks`` the exact dimension;
-``tree`` evaluates words, and ``evaluation`` is the entry point. Imports ``memory`` and the rings
-below it; others import the names below only. Start reading at ``evaluation``.
+``tree`` evaluates words, ``faults`` has what errors say. Imports ``memory`` and the rings below it;
+others import the names below only. Start reading at ``evaluation``, the entry point.
 """
 
 from memcurve.state_affine import laws as laws

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from memcurve.core.arguments import exact_array, require_number, require_size
 from memcurve.core.types import Floats
 from memcurve.network import LinearNetwork
+from memcurve.state_affine.faults import fault
 from memcurve.state_affine.laws import law_of
 from memcurve.state_affine.network import ROUNDINGS, Formula, Power, StateAffineNetwork
 
@@ -52,10 +53,8 @@ def bilinear(
     constant = np.zeros(mask.shape) if bias is None else exact_array(bias, "bias")
     shapes = np.shape(A), np.shape(B), constant.shape
     if mask.ndim != 1 or shapes != ((len(mask),) * 2, (len(mask),) * 2, mask.shape):
-        raise ValueError(
-            f"`A` and `B` must be square matrices and `bias` a vector of the size of the vector "
-            f"`C`, got shapes {', '.join(map(str, shapes))} and {mask.shape}."
-        )
+        listed = ", ".join(map(str, shapes))
+        raise ValueError(fault("bilinear", shapes=listed, mask=mask.shape))
     return StateAffineNetwork([A, B], [constant, mask], input, readout=readout, name=name)
 
 
@@ -87,10 +86,7 @@ def from_functions(
     def flat(z: float) -> Floats:
         P, Q = exact_array(p(z), "p"), exact_array(q(z), "q")
         if Q.ndim != 1 or P.shape != (len(Q), len(Q)) or np.iscomplexobj(P) or np.iscomplexobj(Q):
-            raise ValueError(
-                f"`p` must give real square matrices and `q` vectors of one size, got shapes "
-                f"{P.shape} and {Q.shape}."
-            )
+            raise ValueError(fault("values", p=P.shape, q=Q.shape))
         return np.concatenate([P, Q[:, None]], axis=1).ravel()
 
     samples = np.array([flat(z) for z in law.nodes.tolist()])
@@ -115,10 +111,7 @@ def as_state_affine(network: Any, input: Any = "uniform") -> StateAffineNetwork:
     if isinstance(network, StateAffineNetwork):
         return network
     if not isinstance(network, LinearNetwork) or network.inputs > 1:
-        raise TypeError(
-            f"`network` must be a StateAffineNetwork, or a LinearNetwork of one input, got "
-            f"{network!r:.200}; see memcurve.as_network."
-        )
+        raise TypeError(fault("kind", got=network))
     A, C = network.real_pair()
     shift, read = network.shift, network.readout
     if network.is_complex:
@@ -161,10 +154,7 @@ def cascade(first: Any, second: Any, weights: ArrayLike) -> StateAffineNetwork:
     one, two = on_shared_functions(first, second)
     W = exact_array(weights, "weights")
     if W.shape != (two.size, one.size):
-        raise ValueError(
-            f"`weights` must have shape ({two.size}, {one.size}), from the states of `first` to "
-            f"those of `second`; got {W.shape}."
-        )
+        raise ValueError(fault("weights", second=two.size, first=one.size, shape=W.shape))
     zeros = np.zeros((len(one.p), one.size, two.size))
     p = np.block([[one.p, zeros], [W @ one.p, two.p]])
     q = np.concatenate([one.q, one.q @ W.T + two.q], axis=1)
@@ -218,15 +208,9 @@ def _monomials(
     """Products Π_j x_{m_j}, x_0 = 1; ``canonical`` gives the one of ``monomials`` equal to any."""
     count = len(monomials)
     if count - 1 > MOST_STATES:
-        raise ValueError(
-            f"`network` must leave at most {MOST_STATES:,} states, got {count - 1:,}; take a "
-            f"smaller network or degree."
-        )
+        raise ValueError(fault("many_states", most=MOST_STATES, count=count - 1))
     if not all(n.is_polynomial for n in networks):
-        raise ValueError(
-            "`network` must have polynomials p and q, got other functions; cascades and networks "
-            "side by side take any."
-        )
+        raise ValueError(fault("no_polynomials"))
     indices = {monomial: k for k, monomial in enumerate(monomials)}
     choices = itertools.product(*(range(n.size + 1) for n in networks))
     columns = np.array([indices[canonical(choice)] for choice in choices])
@@ -254,10 +238,7 @@ def on_shared_functions(*networks: Any) -> list[StateAffineNetwork]:
     laws = [n.input for n in networks if isinstance(n, StateAffineNetwork)]
     law = laws[0] if laws else law_of("uniform")
     if not all(law.is_same(one) for one in laws):
-        raise ValueError(
-            f"`networks` must be driven by one input, got {', '.join(o.name for o in laws)}, of "
-            f"which values or probabilities differ."
-        )
+        raise ValueError(fault("several_laws", laws=", ".join(one.name for one in laws)))
     converted = [as_state_affine(n, law) for n in networks]
     functions = list(dict.fromkeys(f for n in converted for f in n.functions))
     if all(isinstance(f, Power) for f in functions):

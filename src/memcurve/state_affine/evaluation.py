@@ -17,6 +17,7 @@ from memcurve.core.types import EPS, SEED, Floats
 from memcurve.inputs.noise import Noise, noise_of
 from memcurve.memory import MemoryCurve
 from memcurve.state_affine import white as whitening
+from memcurve.state_affine.faults import fault
 from memcurve.state_affine.letters import Letters, letters_of
 from memcurve.state_affine.linear import as_linear, capacities_of_linear
 from memcurve.state_affine.network import StateAffineNetwork, step
@@ -139,11 +140,7 @@ def _computed(
     """In floats or, if these do not suffice, in balls."""
     if network.rounding == "formula" and reached.outputs:
         if basis is not None or not network.is_precise:
-            raise ValueError(
-                "`input` must not be a density, `functions` must be formulas, and `basis` must be "
-                "left out, for a layer whose gate is a formula: its letters need more digits than "
-                "floats have."
-            )
+            raise ValueError(fault("no_digits"))
         return _in_balls(network, reached, noise, "letters are rounded away", notify)
     floats = None
     try:
@@ -164,8 +161,7 @@ def _computed(
             floats = _under_noise(network, letters, reached, noise)
     if floats is None or floats.error > LARGEST_ERROR:
         raise UncertainResultError(
-            f"in floating point {why}, and {limits}. What is known: the total without noise is "
-            f"{reached.outputs}. Give `noise`, or more of it, e.g. 1e-3 of the states' size."
+            fault("uncertain", why=why, limits=limits, total=reached.outputs)
         )
     return replace(floats, note=note("floats", error=floats.error, limits=limits))
 
@@ -304,10 +300,7 @@ def observation_noise(noise: Any) -> Noise | Floats | None:
         return np.asarray(noise, dtype=float)
     kind = noise_of(noise)
     if kind is not None and (kind.is_family or kind.state(np.ones(1)).any()):
-        raise ValueError(
-            f"`noise` must be observation noise of one level, got {kind!r}; process noise would "
-            f"be another input."
-        )
+        raise ValueError(fault("noise_kind", got=kind))
     return kind
 
 
@@ -322,10 +315,7 @@ def _deviations(noise: Any, variances: Floats, mean: Floats | None) -> Floats:
     else:
         deviations = noise.levels[0] * noise.observation(np.sqrt(variances))
     if deviations.shape != variances.shape or not (deviations > 0).all():
-        raise ValueError(
-            f"`noise` must be one standard deviation above 0, or {len(variances)} of them, one for "
-            f"each state or output that is read; got {noise!r}."
-        )
+        raise ValueError(fault("noise", count=len(variances), got=noise))
     return np.asarray(deviations)
 
 
@@ -341,17 +331,10 @@ def _no_variance(network: StateAffineNetwork, radius: float) -> UnstableNetworkE
         growth += np.log(lengths) * (t >= washout)
     rates = growth / (steps - washout)
     exponent, error = float(rates.mean()), float(rates.std() / np.sqrt(replicas))
-    sign = int(exponent > 2 * error) - int(exponent < -2 * error)
-    fate = (
-        "whether trajectories forget their start is undecided", "states grow without bound",
-        "trajectories forget their start almost surely, but with bursts so large that their "
-        "variance is infinite",
-    )[sign]  # fmt: skip
-    return UnstableNetworkError(
-        f"the network has no covariance: ρ(Φ) = {radius:.6g} ≥ 1 for Φ(X) = E[p X pᵀ], and "
-        f"capacities are shares of variances. Lyapunov exponent {exponent:.3f} ± {error:.3f}: "
-        f"{fate}. Scale `p` by less than {1 / np.sqrt(radius):.3g}."
-    )
+    growth_is_sure = abs(exponent) > 2 * error
+    fate = fault(("growing" if exponent > 0 else "falling") if growth_is_sure else "undecided")
+    facts = {"exponent": exponent, "error": error, "fate": fate, "scale": 1 / np.sqrt(radius)}
+    return UnstableNetworkError(fault("no_variance", radius=radius, **facts))
 
 
 def _result(

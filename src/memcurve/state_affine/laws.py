@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from memcurve.core.arguments import exact_array, table_entry
 from memcurve.core.types import EPS, Floats
+from memcurve.state_affine.faults import fault
 
 NODES = 96  # in float64, for laws with a density
 #: Step and ends, in standard deviations, of the trapezoid rule for the normal law, whose error is
@@ -119,11 +120,7 @@ class Law:
             return
         share = (self.weights * squares)[ends].sum() / max(self.weights @ squares, 1e-300)
         if not share <= AT_THE_ENDS:
-            raise ValueError(
-                f"`input` must have a finite {what}, or the network has no covariance; got "
-                f"{self.name}, where the ends of the range have a share of {share:.2g} of it. Take "
-                f"an input of lighter tails, or functions that grow more slowly."
-            )
+            raise ValueError(fault("infinite_moment", what=what, law=self.name, share=share))
 
 
 def projected(v: Floats, rows: Sequence[Floats]) -> tuple[Floats, Floats]:
@@ -224,10 +221,8 @@ def discrete(values: ArrayLike, probabilities: ArrayLike, *, name: str = "") -> 
     if z.ndim != 1 or len(z) < 2 or len(np.unique(z)) < len(z) or np.iscomplexobj(z):
         raise ValueError(f"`values` must be two or more different real numbers, got {values!r}.")
     if w.shape != z.shape or not (w > 0).all() or abs(w.sum() - 1) > 1e-12:
-        raise ValueError(
-            f"`probabilities` must be one positive number for each of the {len(z)} `values`, and "
-            f"sum to 1; got {probabilities!r}, whose sum is {w.sum():.15g}."
-        )
+        facts = {"count": len(z), "got": probabilities, "total": w.sum()}
+        raise ValueError(fault("probabilities", **facts))
     if abs(w.sum() - 1) > len(w) * EPS:  # more than rounding
         w = w / w.sum()
     return Law(name or f"discrete with {len(z)} values", z, w, is_discrete=True)
@@ -283,9 +278,5 @@ def law_of(input: Any) -> Law:
     if hasattr(input, "pdf") and hasattr(input, "support"):
         return density(input.pdf, *map(float, input.support()))
     if not isinstance(input, str):
-        raise TypeError(
-            f"`input` must be one of {', '.join(LAWS)}, a law of memcurve.state_affine.laws, or a "
-            f"frozen distribution of scipy.stats; got {input!r}. The values must be independent: "
-            f"coloured input has no words."
-        )
+        raise TypeError(fault("law", names=", ".join(LAWS), got=input))
     return table_entry(LAWS, input, "input")()

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memcurve.core.types import EPS, SEED, Floats
+from memcurve.state_affine.faults import fault
 from memcurve.state_affine.laws import Law, projected
 from memcurve.state_affine.network import StateAffineNetwork, no_mean
 from memcurve.state_affine.tree import Outputs
@@ -128,9 +129,6 @@ def _checked(basis: Sequence[Callable[[Any], Any]], law: Law) -> Floats:
     gap = np.abs(gram - np.eye(len(values)))
     if not gap.max() <= ORTHONORMAL:
         i, j = np.unravel_index(int(gap.argmax()), gap.shape)
-        raise ValueError(
-            f"`basis` must be orthonormal for {law.name}, got E[b_{i} b_{j}] = {gram[i, j]:.6g} "
-            f"instead of {int(i == j)}; normalise the functions, or leave `basis` out for "
-            f"orthonormal polynomials."
-        )
+        facts = {"i": i, "j": j, "got": gram[i, j], "wanted": int(i == j)}
+        raise ValueError(fault("basis", law=law.name, **facts))
     return values

@@ -11,6 +11,7 @@ from memcurve.core.types import EPS
 from memcurve.io.adapters import as_network
 from memcurve.memory import MemoryCurve, memory_curve, rank
 from memcurve.network import LinearNetwork
+from memcurve.state_affine.faults import fault
 from memcurve.state_affine.letters import letters_of
 from memcurve.state_affine.network import StateAffineNetwork
 from memcurve.state_affine.result import LISTED, Capacities, WordCapacity
@@ -38,10 +39,7 @@ def capacities_of_linear(
     """Every capacity of a linear network."""
     network = as_network(network)
     if network.inputs > 1:
-        raise ValueError(
-            f"`network` must have one input, got {network.inputs}: words are of one input. "
-            f"memcurve.memory_curve has the memory of several."
-        )
+        raise ValueError(fault("several_inputs", inputs=network.inputs))
     curve = memory_curve(network, lags, noise=noise, progress=progress)
     words = LinearWords(curve)
     error = max(curve.error.max(initial=0.0), curve.total_error, EPS)
@@ -78,10 +76,8 @@ class LinearWords:
         if lag < len(self.curve):
             return float(self.curve.values[lag])
         if self.rest > NO_MEMORY:
-            raise UncertainResultError(
-                f"the curve has {len(self.curve)} lags, and lag {lag} is not among them; give "
-                f"`lags` of at least {lag + 1}."
-            )
+            facts = {"count": len(self.curve), "lag": lag, "wanted": lag + 1}
+            raise UncertainResultError(fault("unlisted_lag", **facts))
         return 0.0
 
     def first(self, count: int) -> Sequence[tuple[Word, float]]:

@@ -21,6 +21,7 @@ from memcurve.core.notes import Note, notes_of
 from memcurve.core.result import replacing
 from memcurve.core.types import Floats
 from memcurve.network.linear import Connected, validated_readout
+from memcurve.state_affine.faults import fault
 from memcurve.state_affine.laws import Law, discrete, law_of
 
 #: What the stored numbers mean; of joined networks, the last of these.
@@ -138,27 +139,19 @@ class StateAffineNetwork(Connected):
     ) -> None:
         P = _real(p, "p")
         if P.ndim != 3 or P.shape[1] != P.shape[2] or P.shape[1] == 0:
-            raise ValueError(
-                f"`p` must be a sequence of square matrices P_0, P_1, … of one size, got shape "
-                f"{P.shape}; a single one is p=[P_0]."
-            )
+            raise ValueError(fault("p", shape=P.shape))
         size = P.shape[1]
         Q = _real(q, "q", size)
         terms = max(len(P), len(Q)) if functions is None else len(functions)
         if max(len(P), len(Q)) > terms:
-            raise ValueError(
-                f"`functions` must have one function for each of the {max(len(P), len(Q))} terms "
-                f"of `p` and `q`, the first of them the constant 1; got {terms}."
-            )
+            raise ValueError(fault("too_few_functions", terms=max(len(P), len(Q)), got=terms))
         require_choice(rounding, "rounding", ROUNDINGS)
         if readout is not None and outputs is not None:
             raise ValueError("`readout` is of states and `outputs` takes its place; give one.")
         if outputs is not None:
             out = _real(outputs[0], "outputs")
             if out.ndim != 3 or out.shape[2] != size:
-                raise ValueError(
-                    f"`outputs` must begin with matrices of shape (M, {size}), got {out.shape}."
-                )
+                raise ValueError(fault("outputs", size=size, shape=out.shape))
             direct = _real(outputs[1], "outputs", out.shape[1])
             outputs = _padded(out, terms), _padded(direct, terms)
         law = law_of(input)
@@ -260,10 +253,7 @@ class StateAffineNetwork(Connected):
         names = {id(f): name for name, f in _NAMED.items()}
         kinds = [str(f.power) if isinstance(f, Power) else names.get(id(f)) for f in self.functions]
         if None in kinds or not self.input.is_precise:
-            raise ValueError(
-                "`network` has functions of its own, or a density, which no file can hold; save "
-                "the arguments that it was made from."
-            )
+            raise ValueError(fault("unsaved"))
         arrays: dict[str, Any] = {"p": self.p, "q": self.q, "functions": np.array(kinds)}
         arrays["law"] = np.array([self.input.name, self.rounding])
         if self.input.is_discrete:
@@ -280,10 +270,7 @@ class StateAffineNetwork(Connected):
     def load(cls, path: str | os.PathLike[str]) -> StateAffineNetwork:
         """Read a network written by :meth:`save`; its name is that of the file."""
         if not cls.is_stored(path):
-            raise ValueError(
-                f"{os.fspath(path)} is not a saved StateAffineNetwork: it lacks some of the arrays "
-                f"p, q, functions and law."
-            )
+            raise ValueError(fault("not_saved", path=os.fspath(path)))
         with np.load(path, allow_pickle=False) as stored:
             arrays = dict(stored)
         name, rounding = arrays["law"].tolist()
@@ -337,14 +324,9 @@ def _real(parts: Any, argument: str, size: int | None = None) -> Floats:
     """A stack of real arrays, of vectors of a size where one is given."""
     array = exact_array(parts, argument)
     if np.iscomplexobj(array):
-        raise ValueError(
-            f"`{argument}` must be real, got complex numbers; split states into real and imaginary "
-            f"parts."
-        )
+        raise ValueError(fault("complex", argument=argument))
     if size is not None and (array.ndim != 2 or array.shape[1] != size):
-        raise ValueError(
-            f"`{argument}` must be a sequence of arrays of shape ({size},), got {array.shape}."
-        )
+        raise ValueError(fault("vectors", argument=argument, size=size, shape=array.shape))
     return array
 
 
@@ -359,9 +341,7 @@ def _reading(readout: Any, size: int) -> Floats:
         return np.asarray(np.eye(size)[validated_readout(readout, size, None)])
     D = _real(readout, "readout")
     if D.shape[1] != size or not len(D):
-        raise ValueError(
-            f"`readout` must list states, or be a matrix of shape (M, {size}); got {D.shape}."
-        )
+        raise ValueError(fault("readout", size=size, shape=D.shape))
     return D
 
 
@@ -372,10 +352,8 @@ def _require_functions(functions: tuple[Any, ...], law: Law) -> None:
         with np.errstate(all="ignore"):
             values = np.broadcast_to(np.asarray(f(law.nodes), dtype=float), law.nodes.shape)
         if not np.isfinite(values).all():
-            raise ValueError(
-                f"`functions` must be finite where the input lies, got {f!r} at index {i}, which "
-                f"is not; {law.name} goes from {law.nodes.min():g} to {law.nodes.max():g}."
-            )
+            facts = {"law": law.name, "low": law.nodes.min(), "high": law.nodes.max()}
+            raise ValueError(fault("infinite_function", function=f, index=i, **facts))
         if i == 0 and not (values == 1).all():
             raise ValueError("`functions` must begin with the constant 1, e.g. lambda z: 0*z + 1.")
         moment = f"moment E|z|^{2 * f.power}" if isinstance(f, Power) else f"mean square of {f!r}"

@@ -10,6 +10,7 @@ from memcurve.core.errors import UncertainResultError
 from memcurve.core.progress import ProgressCallback, no_progress
 from memcurve.core.types import EPS, Floats
 from memcurve.solve import ball_arithmetic as balls
+from memcurve.state_affine.faults import fault
 from memcurve.state_affine.letters import DEGREES
 from memcurve.state_affine.network import StateAffineNetwork
 from memcurve.state_affine.ranks import Reached
@@ -40,10 +41,7 @@ def white_precisely(
         if exact or (before is not None and _agree(before, now)):
             return now, bits
         before = now
-    raise UncertainResultError(
-        "expectations of p and q over `input` do not settle as nodes are added: a pole of the "
-        "`functions` is too near. Take a smoother gate."
-    )
+    raise UncertainResultError(fault("unsettled"))
 
 
 def _agree(one: Tree, other: Tree) -> bool:
@@ -240,10 +238,7 @@ def _covariance(T: list[Any], r: list[Any], notify: ProgressCallback) -> Any:
     slack = 64 * EPS * size * (1 + float((floats**2).sum())) * float(np.abs(V).sum())
     least = min(np.linalg.eigvalsh(X)[0] for X in (V, V - applied(floats, V)))
     if not least - slack > 0.5:
-        raise UncertainResultError(
-            "no proof of fading memory in the mean square was found: the network is too close to "
-            "ρ(Φ) = 1; scale `p` down"
-        )
+        raise UncertainResultError(fault("unproven"))
     bound = 2 * float(np.linalg.norm(V, 2)) + slack
     R, size_of_R = Q, balls.norm(Q)
     goal = size_of_R * balls.power_of_two(10 - ctx.prec)

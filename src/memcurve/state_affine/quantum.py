@@ -15,6 +15,7 @@ from memcurve.core.arguments import Seed, generator, require_number, require_siz
 from memcurve.core.types import Complexes, Floats
 from memcurve.inputs.noise import Noise
 from memcurve.state_affine.builders import from_functions
+from memcurve.state_affine.faults import fault
 from memcurve.state_affine.laws import law_of
 from memcurve.state_affine.network import HALF_CIRCLE, Power, StateAffineNetwork
 from memcurve.state_affine.result import note
@@ -150,10 +151,7 @@ def spin_reservoir(
     H = _matrix(hamiltonian, "hamiltonian")
     n = len(H).bit_length() - 1
     if not 2 <= n <= MOST_QUBITS or len(H) != 2**n or not np.allclose(H, H.conj().T, atol=1e-12):
-        raise ValueError(
-            f"`hamiltonian` must be a Hermitian matrix of 2^n rows, n from 2 to {MOST_QUBITS}; got "
-            f"shape {H.shape}."
-        )
+        raise ValueError(fault("hamiltonian", most=MOST_QUBITS, shape=H.shape))
     axes, functions = table_entry(_ENCODINGS, encoding, "encoding")
     nodes = require_size(virtual_nodes, "virtual_nodes")
     decoherence = require_number(dephasing, "dephasing", "from 0 to 1", lambda g: 0 <= g <= 1)
@@ -233,10 +231,7 @@ def channel_reservoir(
         full = np.einsum("aij,bji->ab", basis, images).real
         gap = np.abs(full[0] - np.eye(d * d)[0]).max()
         if gap > TRACE:
-            raise ValueError(
-                f"`kraus` must preserve the trace, ΣK†K = 1; got a channel that is {gap:.2g} off "
-                f"at z = {z:g}. Normalise the operators."
-            )
+            raise ValueError(fault("trace", gap=gap, z=z))
         return full[1:, 1:], full[1:, 0] / np.sqrt(d)
 
     made = from_functions(lambda z: channel(z)[0], lambda z: channel(z)[1], law, name=name)
@@ -259,18 +254,12 @@ def _images(channel: Any, basis: Complexes) -> Complexes:
         parts = np.array([_matrix(K, "kraus") for K in operators])
     size = d * d if is_super else d
     if parts.shape[1:] != (size, size):
-        raise ValueError(
-            f"`kraus` must give {d} × {d} matrices, as `observables` are, or a QuTiP superoperator "
-            f"on these; got {parts.shape[1:]}."
-        )
+        raise ValueError(fault("kraus", d=d, shape=parts.shape[1:]))
     if not is_super:
         return np.asarray(np.einsum("mij,bjk,mlk->bil", parts, basis, parts.conj()))
     gap = np.abs(choi - choi.conj().T).max() - min(np.linalg.eigvalsh(choi)[0], 0.0)
     if gap > TRACE:
-        raise ValueError(
-            f"`kraus` must give completely positive channels, got a superoperator whose Choi "
-            f"matrix is {gap:.2g} away from a positive semidefinite one."
-        )
+        raise ValueError(fault("positive", gap=gap))
     columns = basis.transpose(0, 2, 1).reshape(-1, d * d)  # one below the other
     return np.asarray((columns @ parts[0].T).reshape(-1, d, d).transpose(0, 2, 1))
 
@@ -304,10 +293,7 @@ def _place(string: Any, n: int) -> int:
     """The index of a Pauli string that can be read."""
     letters = set(string) if isinstance(string, str) and len(string) == n else set()
     if letters <= {"I"} or not letters <= set(_LETTERS):
-        raise ValueError(
-            f"`observables` must be strings of {n} letters of IXYZ, one per qubit and not all I; "
-            f"got {string!r}."
-        )
+        raise ValueError(fault("string", n=n, got=string))
     return int(string.translate(str.maketrans(_LETTERS, "0123")), 4)
 
 

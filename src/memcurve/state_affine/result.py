@@ -15,6 +15,7 @@ from memcurve.core.types import Floats
 from memcurve.memory import MemoryCurve
 from memcurve.rendering.report import Reported
 from memcurve.rendering.report.document import Chart, Document, Section, Series, Table
+from memcurve.state_affine.faults import fault
 from memcurve.state_affine.tree import Tree, Word
 
 LISTED = 20  # words that tables and reports list
@@ -131,10 +132,7 @@ class Capacities(Reported):
 
     def _coordinates(self) -> tuple[Any, Any]:
         if "_tree" not in self.__dict__:
-            raise ValueError(
-                "this result was read from a file, without the network's coordinates; single words "
-                "need them: ask memcurve.capacities(network) again."
-            )
+            raise ValueError(fault("from_file"))
         return self.__dict__["_tree"], self.__dict__["_search"]
 
     def of(self, word: Any) -> float:
@@ -250,10 +248,7 @@ def _checked_word(word: Any) -> Word:
     listed = tuple(word) if isinstance(word, list | tuple | np.ndarray) else ()
     whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in listed)
     if not listed or not whole or min(listed) < 0 or not any(listed):
-        raise ValueError(
-            f"`word` must be degrees by lag, newest first, e.g. (0, 1) for z(t-1) or (1, 0, 2): "
-            f"whole numbers from 0 on, one of them above 0; got {word!r}."
-        )
+        raise ValueError(fault("word", got=word))
     while not listed[-1]:
         listed = listed[:-1]
     return tuple(int(k) for k in listed)

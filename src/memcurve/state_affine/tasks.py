@@ -14,6 +14,7 @@ from memcurve.core.errors import UncertainResultError
 from memcurve.core.notes import text_beside
 from memcurve.state_affine.builders import as_state_affine, on_shared_functions
 from memcurve.state_affine.evaluation import coordinates
+from memcurve.state_affine.faults import fault
 from memcurve.state_affine.laws import Law, law_of
 from memcurve.state_affine.letters import letters_of
 from memcurve.state_affine.network import StateAffineNetwork
@@ -123,10 +124,7 @@ def as_target(target: Any) -> WordTarget | Mapping[Word, float] | StateAffineNet
         return None
     lags = [int(part) for part in numbers.split(",") if part.strip().isdigit()]
     if len(lags) != len(numbers.split(",")) or (kind == "parity" and len(lags) != 1):
-        raise ValueError(
-            f"`target` must be 'product:1,2' with lags, or 'parity:3' with the number of newest "
-            f"inputs; got {target!r}."
-        )
+        raise ValueError(fault("target", got=target))
     return delayed_product(*(lags if kind == "product" else range(lags[0])))
 
 
@@ -147,10 +145,8 @@ def predicted_error(
             raise ValueError("`target` must vary, got one of variance 0.")
         converted = as_state_affine(network, target.input or "uniform")
         if target.input is not None and not converted.input.is_same(target.input):
-            raise ValueError(
-                f"`target` must be of the input of the network, {converted.input.name}; got "
-                f"{target.name} of an input that is {target.input.name}."
-            )
+            laws = {"law": converted.input.name, "other": target.input.name}
+            raise ValueError(fault("other_input", target=target.name, **laws))
         words = coordinates(converted, noise)
         share, error = words.tree.explained(target.coefficients) / target.variance, words.error
         slack = np.sqrt(max(target.missing, 0.0))

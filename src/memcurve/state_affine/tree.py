@@ -13,6 +13,7 @@ from scipy.linalg import qr, solve_triangular
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, SEED, Floats
+from memcurve.state_affine.faults import fault
 from memcurve.state_affine.white import Doubling, NotWhiteError, WhiteNetwork, applied, solve
 
 Word = tuple[int, ...]
@@ -119,10 +120,7 @@ class Tree:
             row = self.weights[degree]
             return np.asarray(of[degree] if self.is_finite else np.tensordot(row, of, 1))
         if not self.is_finite:
-            raise UncertainResultError(
-                f"degrees up to {len(self.weights) - 1} are known for this network, whose alphabet "
-                f"has no end; got {degree}."
-            )
+            raise UncertainResultError(fault("degree", last=len(self.weights) - 1, got=degree))
         return np.zeros(of.shape[1:])
 
     def coefficient(self, word: Word) -> Floats:
@@ -291,10 +289,8 @@ class Search:
             return None
         size, word = self._found[0]
         if -size < self._beyond - 1e3 * EPS:
-            raise UncertainResultError(
-                f"words of degrees above {len(tree.weights) - 1} may be larger than {-size:.3g}; "
-                f"ask for fewer words, or for larger ones."
-            )
+            facts = {"last": len(tree.weights) - 1, "size": -size}
+            raise UncertainResultError(fault("unlisted_degrees", **facts))
         heapq.heappop(self._found)
         self.words.append((word, -size))
         return self.words[-1]
