@@ -15,7 +15,7 @@ import numpy as np
 from memcurve.core.arguments import Seed, require_size
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import Work, one_thread
-from memcurve.core.notes import Note
+from memcurve.core.notes import Note, texts_beside
 from memcurve.core.types import Floats
 from memcurve.memory.curve import note as noted
 from memcurve.solve import Answer, Feature, Problem
@@ -48,6 +48,13 @@ class Variant:
     largest_size: int = 1000
     inverts: bool = False
     by_construction: bool = False
+
+
+#: Those of the methods here, by method.
+VARIANTS = {
+    name: tuple(Variant(**one) for one in variants)
+    for name, variants in texts_beside(__file__, "variants.toml").items()
+}
 
 
 @dataclass(frozen=True)

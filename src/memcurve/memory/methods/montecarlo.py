@@ -22,7 +22,7 @@ from memcurve.core import arguments
 from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.limits import Work, require_room_for_array
 from memcurve.core.types import Complexes, Floats
-from memcurve.memory.methods.method import EVERYTHING, Variant, declared, estimate, require_driven
+from memcurve.memory.methods.method import EVERYTHING, VARIANTS, declared, estimate, require_driven
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import ORDINARY
 from memcurve.network.krylov import krylov_matrix
@@ -38,13 +38,8 @@ SAMPLES = 10_000
     answers=EVERYTHING,
     columns=lambda problem, options: options.get("samples", SAMPLES),
     compared=True,
-    variants=(
-        Variant(
-            "montecarlo", "Monte Carlo", f"sample covariances of {SAMPLES:,} samples",
-            {"samples": SAMPLES}, largest_size=600, inverts=True,
-        ),
-    ),
-)  # fmt: skip
+    variants=VARIANTS["montecarlo"],
+)
 def montecarlo(
     problem: Problem,
     *,

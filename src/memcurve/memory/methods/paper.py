@@ -40,8 +40,6 @@ from memcurve.solve import Answer, Problem, solve_stein
 REGULARISATION = 1e-14
 #: The bands of OSM+ are these quantiles over the masks.
 QUANTILES = (0.05, 0.95)
-#: Random masks that an audit takes, to ± 0.02 or so. Doubled: a third of its time.
-_AUDITED_MASKS = 20
 _BY_CONSTRUCTION = "the total equals the number of states by construction, whatever the memory is"
 
 
@@ -50,17 +48,8 @@ _BY_CONSTRUCTION = "the total equals the number of states by construction, whate
     Work(4, 3, 8),
     answers=method.EVERYTHING,
     compared=True,
-    variants=(
-        method.Variant(
-            "gramian_solve", "Gramian, solved", "MC_τ from G⁻¹ by a linear solver",
-            largest_size=2000, inverts=True,
-        ),
-        method.Variant(
-            "gramian_pinv", "Gramian, pseudo-inverse", "MC_τ from the pseudo-inverse of G",
-            {"inverse": "pinv"}, largest_size=2000, inverts=True,
-        ),
-    ),
-)  # fmt: skip
+    variants=method.VARIANTS["naive"],
+)
 def naive(problem: Problem, *, inverse: str = "solve", ridge: float = 1e-9) -> Answer:
     """Invert the Gramian of the states.
 
@@ -195,11 +184,7 @@ def neutral(problem: Problem) -> Answer:
     Work(4, 4, 5),
     columns=lambda problem, options: options.get("truncation"),
     compared=True,
-    variants=(
-        method.Variant(
-            "osm", "OSM", "orthogonalised subspace method", largest_size=600, by_construction=True
-        ),
-    ),
+    variants=method.VARIANTS["osm"],
 )
 def osm(problem: Problem, *, truncation: int | None = None) -> Answer:
     """Project on the right singular vectors of the Krylov matrix.
@@ -225,13 +210,8 @@ def osm(problem: Problem, *, truncation: int | None = None) -> Answer:
     Work(4, 4, 6),
     columns=lambda problem, options: options.get("truncation"),
     compared=True,
-    variants=(
-        method.Variant(
-            "osm_plus", "OSM+", f"OSM averaged over {_AUDITED_MASKS} masks",
-            {"masks": _AUDITED_MASKS}, largest_size=200, by_construction=True,
-        ),
-    ),
-)  # fmt: skip
+    variants=method.VARIANTS["osm_plus"],
+)
 def osm_plus(
     problem: Problem,
     *,

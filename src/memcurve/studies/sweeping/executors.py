@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import json
 import logging
 import multiprocessing
@@ -376,7 +377,8 @@ class DaskPool(Pool):
         try:
             if self._runner is None or self._runner[0] is not runner:
                 self._runner = runner, self._sent(runner)
-            remote = self._client.submit(_run_apart, self._runner[1], case, pure=False, retries=5)
+            run = CaseRunner.run_apart
+            remote = self._client.submit(run, self._runner[1], case, pure=False, retries=5)
             self._client.loop.add_callback(self._hand_over, remote, future)
         except (OSError, RuntimeError) as error:  # the client has been closed
             raise self._disconnected() from error
@@ -386,7 +388,7 @@ class DaskPool(Pool):
         """Its future: a job may be large, and is sent once, as a task that can be repeated."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")
-            return self._client.submit(_itself, runner, pure=False, retries=5)
+            return self._client.submit(copy.copy, runner, pure=False, retries=5)
 
     async def _hand_over(self, remote: Any, future: Future[Any]) -> None:
         """Pass the outcome of a task on; Dask's own executor loses it if the worker dies then."""
@@ -433,14 +435,6 @@ class DaskPool(Pool):
     def _disconnected(self) -> ConnectionError:
         where = self._address
         return ConnectionError(f"the Dask scheduler at {where} is gone; restart it. {_KEPT}")
-
-
-def _itself(runner: CaseRunner) -> CaseRunner:
-    return runner
-
-
-def _run_apart(runner: CaseRunner, case: Pending) -> CaseOutcome:
-    return runner.run_apart(case)
 
 
 @contextlib.contextmanager
