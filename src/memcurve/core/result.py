@@ -36,6 +36,8 @@ class Result(ABC):
     DERIVED: ClassVar[tuple[str, ...]] = ()
     #: Whether the first column says what a row is about: the index of a frame.
     INDEXED: ClassVar[bool] = True
+    #: Fields and properties that are attributes of a frame or Dataset.
+    ATTRIBUTES: ClassVar[tuple[str, ...]] = ()
     __pydantic_config__: ClassVar = {"arbitrary_types_allowed": True, "extra": "forbid"}
 
     notes: tuple[Note, ...]
@@ -45,8 +47,7 @@ class Result(ABC):
         """The numbers as columns of a table, by name: what frames, CSV and LaTeX have."""
 
     def _attributes(self) -> Mapping[str, Any]:
-        """Attributes of a frame or Dataset."""
-        return {}
+        return {name: getattr(self, name) for name in self.ATTRIBUTES}
 
     def to_pandas(self) -> Any:
         """The :meth:`columns` as a pandas DataFrame."""

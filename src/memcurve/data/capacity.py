@@ -64,6 +64,7 @@ class Capacity(Result):
     """
 
     FORMAT: ClassVar[str] = "memcurve.Capacity/3"
+    ATTRIBUTES: ClassVar[tuple[str, ...]] = ("total", "total_error", "rank")
 
     by_degree: Mapping[int, float]
     errors: Mapping[int, float]
@@ -84,9 +85,6 @@ class Capacity(Result):
     def significant(self, degree: int) -> tuple[Target, ...]:
         """The significant targets of one total degree, largest capacity first."""
         return tuple(target for target in self.targets if target.degree == degree)
-
-    def _attributes(self) -> Mapping[str, Any]:
-        return {"total": self.total, "total_error": self.total_error, "rank": self.rank}
 
     def columns(self) -> Mapping[str, Any]:
         """One row per degree: capacity, error, targets and significant."""

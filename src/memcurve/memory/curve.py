@@ -16,6 +16,7 @@ from memcurve.core.arguments import require_number
 from memcurve.core.notes import Note, NoteTexts, texts_beside
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import EPS, Floats, Free, Integers
+from memcurve.rendering import plot
 
 #: The note of a name in ``notes.toml``, filled with facts.
 note = NoteTexts(texts_beside(__file__, "notes.toml"))
@@ -259,8 +260,6 @@ class MemoryCurve(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve, see :func:`memcurve.plot.curves`."""
-        from memcurve.rendering import plot
-
         return plot.curves(self, ax=ax)
 
     def _derived(self) -> dict[str, Any]:
@@ -413,8 +412,6 @@ class NoiseProfile(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw total memory against the noise level, see :func:`memcurve.plot.profile`."""
-        from memcurve.rendering import plot
-
         return plot.profile(self, ax=ax)
 
     def __repr__(self) -> str:

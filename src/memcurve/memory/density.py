@@ -18,6 +18,7 @@ from memcurve.core.types import EPS, TINY, Complexes, Floats
 from memcurve.memory.curve import note
 from memcurve.network import LinearNetwork
 from memcurve.network.continuous import ContinuousNetwork, exponential
+from memcurve.rendering import plot
 from memcurve.rendering.report import Chart, Series
 from memcurve.solve import Analysis
 
@@ -42,6 +43,7 @@ class MemoryDensity(Result):
     """
 
     FORMAT: ClassVar[str] = "memcurve.MemoryDensity/1"
+    ATTRIBUTES: ClassVar[tuple[str, ...]] = ("network", "total", "mean_age")
 
     network: str
     times: Floats
@@ -57,9 +59,6 @@ class MemoryDensity(Result):
         """One row per lag."""
         return {"time": self.times, "density": self.values, "error": self.error}
 
-    def _attributes(self) -> Mapping[str, Any]:
-        return {"network": self.network, "total": self.total, "mean_age": self.mean_age}
-
     def chart(self) -> Chart:
         """The chart of :meth:`plot`."""
         line = Series(f"{self.network}: total {self.total:g}", self.times, self.values)
@@ -67,8 +66,6 @@ class MemoryDensity(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the density against the lag."""
-        from memcurve.rendering import plot
-
         return plot.chart(self.chart(), ax=ax)
 
     def __repr__(self) -> str:

@@ -48,6 +48,9 @@ class InputNormal(Result):
     """
 
     FORMAT: ClassVar[str] = "memcurve.InputNormal/1"
+    ATTRIBUTES: ClassVar[tuple[str, ...]] = (
+        "gramian_residual", "dynamics_residual", "input_residual",
+    )  # fmt: skip
 
     A: Floats
     C: Floats
@@ -67,10 +70,6 @@ class InputNormal(Result):
         inputs = [f"input {k}" for k in range(self.C.shape[1])]
         values = np.hstack([self.A, self.C]).T
         return {"state": names} | dict(zip(names + inputs, values, strict=True))
-
-    def _attributes(self) -> Mapping[str, Any]:
-        residuals = ("gramian_residual", "dynamics_residual", "input_residual")
-        return {name: getattr(self, name) for name in residuals}
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the memory ‖A'^τC'‖² of the realization, which is that of the network."""

@@ -85,6 +85,7 @@ class Capacities(Reported):
     """
 
     FORMAT: ClassVar[str] = "memcurve.Capacities/1"
+    ATTRIBUTES: ClassVar[tuple[str, ...]] = ("total", "rank", "error")
     DERIVED: ClassVar[tuple[str, ...]] = ("beyond",)
 
     total: float
@@ -169,9 +170,6 @@ class Capacities(Reported):
             "capacity": list(self.by_degree.values()),
             "error": [self.error] * len(self.by_degree),
         }
-
-    def _attributes(self) -> Mapping[str, Any]:
-        return {"total": self.total, "rank": self.rank, "error": self.error}
 
     def plot(self, ax: Any = None) -> Any:
         """Draw a bar for each oldest lag, stacked by degree."""

@@ -17,6 +17,7 @@ from memcurve.core.result import Result
 from memcurve.io.adapters import as_network
 from memcurve.memory import METHODS, MemoryCurve, ask, one_level
 from memcurve.network import LinearNetwork
+from memcurve.rendering import plot
 from memcurve.solve import Problem
 
 #: Kinds of notes that are not about a method, but about the network or the question.
@@ -91,8 +92,6 @@ class Comparison(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw all curves, see :func:`memcurve.plot.curves`."""
-        from memcurve.rendering import plot
-
         labels = [f"{row.label}: {row.total:.4g}" for row in self.rows if row.curve is not None]
         return plot.curves(*self.curves, labels=labels, ax=ax)
 

@@ -32,7 +32,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.operator import Operator
 from memcurve.network.scaling import scale_to_spectral_radius
-from memcurve.rendering import report
+from memcurve.rendering import plot, report
 from memcurve.rendering.report.document import listed
 from memcurve.studies.nulls import NEEDS, NULLS, UNCHANGED, make
 from memcurve.studies.sweeping.run import finished_cases
@@ -310,8 +310,6 @@ class NullComparison(report.Reported):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the network among its surrogates, see :func:`memcurve.plot.among_nulls`."""
-        from memcurve.rendering import plot
-
         return plot.among_nulls(self, ax=ax)
 
     def _derived(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats
 from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve
+from memcurve.rendering import plot
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -59,8 +60,6 @@ class RegionalMemory(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw a bar per region for reading and for driving it, and a line for the network."""
-        from memcurve.rendering import plot
-
         if ax is None:
             ax = plot.new_figure(6.4, 1.4 + 0.4 * len(self.regions)).add_subplot()
         positions = np.arange(len(self.regions))

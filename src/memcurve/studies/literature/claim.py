@@ -16,6 +16,7 @@ import numpy as np
 from memcurve.core.notes import Note
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats
+from memcurve.rendering import plot
 
 #: What a claim can turn out to be.
 Word = Literal["right", "right in another sense", "an artefact"]
@@ -138,8 +139,6 @@ class JudgedClaim(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw what is compared side by side."""
-        from memcurve.rendering import plot
-
         return plot.then_and_true(self, ax=ax)
 
     def __repr__(self) -> str:

@@ -87,7 +87,7 @@ class CaseResult:
     memcurve_version: str | None = None
 
 
-class Store:
+class Store(contextlib.AbstractContextManager["Store"]):
     """A file with the results of cases, by their keys; opened with :meth:`open`.
 
     A study is a list of cases, and the store knows no more of it than its text: studies that have
@@ -125,9 +125,6 @@ class Store:
                 undo.callback(connection.close)
                 _require_store(connection, file, read_only=read_only)
             return cls(file, connection, undo.pop_all().close)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
