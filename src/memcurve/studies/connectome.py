@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from memcurve.core.arguments import name_and_options, require_number, require_size, table_entry
+from memcurve.core import arguments
 from memcurve.core.cells import columns_of_text
 from memcurve.core.errors import rank_among_notes
 from memcurve.core.notes import Note, counted, texts_beside
@@ -37,6 +37,7 @@ from memcurve.rendering.report.document import listed
 from memcurve.studies.nulls import NEEDS, NULLS, UNCHANGED, make
 from memcurve.studies.sweeping.run import finished_cases
 from memcurve.studies.sweeping.store import CaseResult, canonical
+from memcurve.studies.sweeping.tables import number_text
 
 #: Spectral radius that an unstable network is scaled to by default.
 USUAL_RADIUS = 0.9
@@ -104,8 +105,7 @@ class PermutationTest(NamedTuple):
         values = np.round(drawn[np.isfinite(drawn)], _DECIMALS)
         own, count = round(observed, _DECIMALS), len(values)
         if not (count and math.isfinite(observed)):
-            nan = math.nan
-            return cls(null, quantity, observed, nan, nan, nan, nan, nan, 0, 0, count)
+            return cls(null, quantity, observed, *[math.nan] * 5, 0, 0, count)
         mean, spread = float(values.mean()), float(values.std(ddof=1)) if count > 1 else math.nan
         if count > 1 and np.ptp(values) == 0:  # not what rounding makes of the mean of equal ones
             mean, spread = float(values[0]), 0.0
@@ -380,10 +380,9 @@ def compare_with_nulls(
     from scipy.sparse import csr_array
 
     subject, notes = _subject(as_network(network), spectral_radius)
-    if (draws := require_size(draws, "draws")) > MOST_DRAWS:
+    if (draws := arguments.require_size(draws, "draws")) > MOST_DRAWS:
         raise ValueError(f"`draws` must be at most {MOST_DRAWS:,}, got {draws:,}; give fewer.")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ValueError(f"`seed` must be a whole number from 0 on, got {seed!r}; take e.g. 1.")
+    seed = arguments.require_limit(seed, "seed")
     levels = dict.fromkeys(ObservationNoise(np.atleast_1d(noise)).levels.tolist())
     if nulls is None:
         nulls = ("rewire" if blocks is None else "blocks", "shuffle")
@@ -398,7 +397,7 @@ def compare_with_nulls(
     job = _Job(subject, models, tuple(levels), radius or None, rank)
     labels = [None, *models]
     cases = [
-        _keyed(job.case(label, draw, int(seed)))
+        _keyed(job.case(label, draw, seed))
         for label in labels
         for draw in range(1 if label is None else draws)
     ]
@@ -419,7 +418,7 @@ def compare_with_nulls(
     observed = np.array([own[0].values[name] for name in quantities], dtype=float)
     weights = subject.A if isinstance(subject.A, np.ndarray) else subject.A.data
     result = NullComparison(
-        name, subject.size, int(np.count_nonzero(weights)), float(radius), int(seed), quantities,
+        name, subject.size, int(np.count_nonzero(weights)), float(radius), seed, quantities,
         observed, tuple(surrogates), subject.notes + tuple(notes),
     )  # fmt: skip
     return replace(result, notes=(*result.notes, *_cautions(result, draws)))
@@ -435,7 +434,7 @@ def _subject(network: LinearNetwork, radius: float | None) -> tuple[LinearNetwor
         notes.append(Note("network", PROSE["scaled"].format(own=own, radius=radius)))
     if radius is None:
         return network, notes
-    radius = require_number(radius, "spectral_radius", "above 0", lambda r: r > 0)
+    radius = arguments.require_number(radius, "spectral_radius", "above 0", lambda r: r > 0)
     return _scaled(network, radius), notes
 
 
@@ -450,8 +449,8 @@ def _models(given: Any, blocks: Any = None) -> dict[str, tuple[str, dict[str, An
     is_pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
     models: dict[str, tuple[str, dict[str, Any]]] = {}
     for one in [given] if isinstance(given, str) or is_pair or not np.iterable(given) else given:
-        name, options = name_and_options(one, "nulls")
-        table_entry(NULLS, name, "nulls")
+        name, options = arguments.name_and_options(one, "nulls")
+        arguments.table_entry(NULLS, name, "nulls")
         if name == "blocks" and blocks is not None:
             options = {"blocks": blocks, **options}
         words = [
@@ -528,8 +527,7 @@ class _Job:
     @property
     def quantities(self) -> tuple[str, ...]:
         """Names of the quantities in tables and stores."""
-        short = (f"{x:g}" if float(f"{x:g}") == x else repr(x) for x in self.levels)
-        levels = [text.replace("e-0", "e-") for text in short]
+        levels = [number_text(x).replace("e-0", "e-") for x in self.levels]
         names = [
             f"{what} (σ = {x})" for what in ("usable memory", "memory horizon") for x in levels
         ]
@@ -577,16 +575,12 @@ def _cautions(result: NullComparison, draws: int) -> Iterator[Note]:
 
 
 def _number(value: float) -> str:
-    if math.isnan(value):
-        return "—"
-    return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
+    return _rounded(value, ".0f" if value % 1 == 0 else ".4g")
 
 
-def _rounded(value: float) -> str:
-    return "—" if math.isnan(value) else f"{value:.2g}"
+def _rounded(value: float, digits: str = ".2g") -> str:
+    return "—" if math.isnan(value) else f"{value:{digits}}"
 
 
 def _effect(z: float) -> str:
-    if math.isnan(z):
-        return "—"
-    return f"{z:+.1f}".replace("-", "−").replace("inf", "∞") if z else "0"
+    return _rounded(z, "+.1f").replace("-", "−").replace("inf", "∞") if z else "0"
