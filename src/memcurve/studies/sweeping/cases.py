@@ -12,7 +12,6 @@ import hashlib
 import inspect
 import json
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,8 +74,6 @@ RANK_UP_TO = 20_000
 FORMAT = "memcurve.Case/1"
 #: Options of ensembles that are fields of their own, too.
 LIFTED = ("spectral_radius", "density", "mask")
-#: The names that some fields take.
-TABLES: dict[str, Mapping[str, Any]] = {"ensemble": ENSEMBLES, "mask": MASKS, "method": METHODS}
 
 
 @functools.cache
@@ -96,17 +93,9 @@ def draws(ensemble: str | None, mask: str | None, method: str) -> bool:
     return by_mask or METHODS[method].draws
 
 
-def file_and_digest(file: str | os.PathLike[str]) -> tuple[str, int, str]:
-    """The path of a network's file, its number of states, and the SHA-256 of its contents."""
-    path = Path(file)
-    if not path.is_file():
-        raise ValueError(f"`file` must be the file of a network, and there is no {path}.")
-    state = path.stat()
-    return str(path), *_states_and_digest(path.resolve(), state.st_mtime_ns, state.st_size)
-
-
 @functools.lru_cache(maxsize=1000)
 def _states_and_digest(path: Path, changed: int, size: int) -> tuple[int, str]:
+    """The number of states of a network's file, and the SHA-256 of its contents."""
     network, _ = load_driven(path, mask="ones", seed=0)
     return network.states, hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -178,17 +167,9 @@ def _tidy_options(options: Any) -> dict[str, Any]:
         ) from None
 
 
-def _name(field: str) -> Callable[[Any], str]:
-    def tidy(name: Any) -> str:
-        arguments.table_entry(TABLES[field], name, field)
-        return str(name)
-
-    return tidy
-
-
 #: How each field gets its one form.
 TIDY: dict[str, Callable[[Any], Any]] = {
-    "ensemble": _name("ensemble"),
+    "ensemble": functools.partial(arguments.require_choice, argument="ensemble", choices=ENSEMBLES),
     "size": arguments.require_size,
     "file": str,
     "digest": str,
@@ -199,12 +180,12 @@ TIDY: dict[str, Callable[[Any], Any]] = {
     "leak": lambda leak: arguments.require_number(
         leak, "leak", "above 0, at most 1", lambda r: 0 < r <= 1
     ),
-    "mask": _name("mask"),
+    "mask": functools.partial(arguments.require_choice, argument="mask", choices=MASKS),
     "ensemble_options": _tidy_options,
     "inputs": functools.partial(arguments.require_size, argument="inputs"),
     "input": _tidy_input,
     "noise": _tidy_noise,
-    "method": _name("method"),
+    "method": functools.partial(arguments.require_choice, argument="method", choices=METHODS),
     "options": _tidy_options,
     "lags": functools.partial(arguments.require_size, argument="lags"),
     "seed": _tidy_seed,
@@ -290,12 +271,16 @@ class Case:
                 raise ValueError(f"`{name}` is for ensembles; leave it out, or leave out `file`.")
         if self.inputs != 1:
             raise ValueError("`inputs` is for ensembles; a file has its own.")
-        file, size, digest = file_and_digest(self.file or "")
+        path = Path(self.file or "")
+        if not path.is_file():
+            raise ValueError(f"`file` must be the file of a network, and there is no {path}.")
+        state = path.stat()
+        states, digest = _states_and_digest(path.resolve(), state.st_mtime_ns, state.st_size)
         if self.digest not in (None, digest):
             raise ValueError(
-                f"`file` {file} is not what it was when the study was begun; run the sweep again."
+                f"`file` {path} is not what it was when the study was begun; run the sweep again."
             )
-        return {"file": file, "size": size, "digest": digest}
+        return {"file": str(path), "size": states, "digest": digest}
 
     @property
     def ensemble_arguments(self) -> dict[str, Any]:

@@ -121,7 +121,9 @@ class Store(contextlib.AbstractContextManager["Store"]):
             if not read_only:
                 undo.enter_context(_writer_lock(file))
             with _explained(file):
-                connection = _connect(file, read_only=read_only)
+                mode = "ro" if read_only else "rwc"
+                uri = f"file:{quote(os.fsencode(file.resolve()))}?mode={mode}"
+                connection = sqlite3.connect(uri, uri=True, isolation_level="IMMEDIATE", timeout=10)
                 undo.callback(connection.close)
                 _require_store(connection, file, read_only=read_only)
             return cls(file, connection, undo.pop_all().close)
@@ -229,12 +231,6 @@ def _explained(path: Path) -> Iterator[None]:
             f"to, and that no other program holds it. Finished cases are saved; run the same "
             f"command again to continue."
         ) from error
-
-
-def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    mode = "ro" if read_only else "rwc"
-    uri = f"file:{quote(os.fsencode(path.resolve()))}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, isolation_level="IMMEDIATE", timeout=10)
 
 
 def _require_store(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> None:

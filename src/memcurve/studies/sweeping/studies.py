@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from memcurve.core.arguments import require_flag, require_size, table_entry
+from memcurve.core.arguments import require_flag, require_size
 from memcurve.io import NETWORK_FORMATS, name_as_text
-from memcurve.studies.sweeping.cases import TABLES, TIDY, USUAL, Case, label, tidy_keep
+from memcurve.studies.sweeping.cases import TIDY, USUAL, Case, label, tidy_keep
 
 #: What can be varied, in the order of tables.
 AXES = (
@@ -292,8 +292,7 @@ def _value(axis: str, value: Any) -> Any:
         return TIDY[axis](value)
     options = dict(value) if isinstance(value, Mapping) else {"name": value}
     name = options.pop("name", None)
-    table_entry(TABLES[axis], name, axis)
-    return Named(name, TIDY["options"](options))
+    return Named(TIDY[axis](name), TIDY["options"](options))
 
 
 def _made_quick(content: Mapping[str, Any]) -> dict[str, Any]:
