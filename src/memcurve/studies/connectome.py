@@ -105,7 +105,8 @@ class PermutationTest(NamedTuple):
         values = np.round(drawn[np.isfinite(drawn)], _DECIMALS)
         own, count = round(observed, _DECIMALS), len(values)
         if not (count and math.isfinite(observed)):
-            return cls(null, quantity, observed, *[math.nan] * 5, 0, 0, count)
+            nan = math.nan
+            return cls(null, quantity, observed, nan, nan, nan, nan, nan, 0, 0, count)
         mean, spread = float(values.mean()), float(values.std(ddof=1)) if count > 1 else math.nan
         if count > 1 and np.ptp(values) == 0:  # not what rounding makes of the mean of equal ones
             mean, spread = float(values[0]), 0.0
