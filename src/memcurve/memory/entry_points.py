@@ -14,25 +14,11 @@ from typing import Any, Protocol, TypeAlias, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memcurve.core.arguments import (
-    Seed,
-    generator,
-    require_flag,
-    require_number,
-    require_size,
-    table_entry,
-)
+from memcurve.core import arguments
 from memcurve.core.errors import RankWarning, unstable
 from memcurve.core.limits import WORK, Work, fits, require_room_for_states
 from memcurve.core.progress import Progress, progress_callback
-from memcurve.inputs.noise import (
-    Noise,
-    ObservationNoise,
-    StateNoise,
-    noise_of,
-    number_formats,
-    standard_deviations,
-)
+from memcurve.inputs import noise as noises
 from memcurve.io.adapters import as_network
 from memcurve.memory.curve import MemoryCurve, NoiseProfile
 from memcurve.memory.curves import curves_of
@@ -112,7 +98,7 @@ class CurveOptions(MethodOptions, total=False):
     method: str
     input: Any
     noise: Any
-    seed: Seed | None
+    seed: arguments.Seed | None
     progress: Progress
 
 
@@ -123,7 +109,7 @@ def memory_curve(
     method: str = "exact",
     input: Any = None,
     noise: Any = None,
-    seed: Seed | None = None,
+    seed: arguments.Seed | None = None,
     progress: Progress = None,
     **options: Unpack[MethodOptions],
 ) -> MemoryCurve:
@@ -259,7 +245,7 @@ def forecasting_curve(
     >>> round(curve.total, 6)
     4.263158
     """
-    horizons = require_size(horizons, "horizons")
+    horizons = arguments.require_size(horizons, "horizons")
     if horizons > MOST_HORIZONS:
         raise ValueError(f"`horizons` must be at most {MOST_HORIZONS:,}, got {horizons:,}.")
     question = {"input": input, "noise": one_level(noise), "horizons": horizons}
@@ -295,14 +281,14 @@ def fisher_curve(
     >>> round(curve.total, 12)
     1.0
     """
-    s = require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
+    s = arguments.require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
     subject: LinearNetwork = as_network(network)
     if subject.readout is not None:
         raise ValueError(
             "`network` must be read from all its nodes: Fisher memory is a property of the whole "
             "state; use network.replace(readout=None)."
         )
-    problem = Problem.of(subject, lags, noise=StateNoise(s), kind="Fisher")
+    problem = Problem.of(subject, lags, noise=noises.StateNoise(s), kind="Fisher")
     return _warned(ask(problem, method, options=options))
 
 
@@ -314,7 +300,7 @@ def noise_profile(
     input: Any = None,
     state_noise: bool = False,
     method: str = "exact",
-    seed: Seed | None = None,
+    seed: arguments.Seed | None = None,
     progress: Progress = None,
     **options: Unpack[MethodOptions],
 ) -> NoiseProfile:
@@ -339,17 +325,19 @@ def noise_profile(
     >>> float(profile.totals.max().round(6))
     50.0
     """
-    if isinstance(levels, Noise):
+    if isinstance(levels, noises.Noise):
         raise TypeError(
             f"`levels` must be standard deviations, with state_noise=True for process noise; got "
             f"{levels!r}. A curve under it is memory_curve(network, noise=…)."
         )
-    chosen = np.logspace(-20, 0, 81) if levels is None else standard_deviations(levels, "levels")
-    kind = StateNoise if require_flag(state_noise, "state_noise") else ObservationNoise
-    noise = kind(np.atleast_1d(chosen))
+    chosen = np.logspace(-20, 0, 81) if levels is None else levels
+    is_process = arguments.require_flag(state_noise, "state_noise")
+    kind = noises.StateNoise if is_process else noises.ObservationNoise
+    noise = kind(np.atleast_1d(noises.standard_deviations(chosen, "levels")))
     problem = Problem.of(as_network(network), lags, input=input, noise=noise)
     parts = [problem]
-    if not table_entry(METHODS, method, "method").bounded:  # which take one level at a time
+    declared = arguments.table_entry(METHODS, method, "method")
+    if not declared.bounded:  # which take one level at a time
         parts = [dataclasses.replace(problem, noise=kind(s)) for s in noise.levels.tolist()]
     curves: tuple[MemoryCurve, ...] = ()
     for part in parts:
@@ -359,7 +347,8 @@ def noise_profile(
     if problem.network.C.any():
         with backend_of(problem.network.A).collective():
             sizes = problem.analysis.deviations(problem.processes)
-        marks = number_formats(sizes if problem.network.readout is None else sizes[problem.asked])
+        is_whole = problem.network.readout is None
+        marks = noises.number_formats(sizes if is_whole else sizes[problem.asked])
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 
 
@@ -444,13 +433,13 @@ def ask_family(
     problem: Problem,
     method: str = "exact",
     *,
-    seed: Seed | None = None,
+    seed: arguments.Seed | None = None,
     options: Mapping[str, Any] | None = None,
     progress: Progress = False,
 ) -> tuple[MemoryCurve, ...]:
     """Answer a question by one of the methods, a curve for each of its noise levels."""
     options = options or {}
-    declared = table_entry(METHODS, method, "method")
+    declared = arguments.table_entry(METHODS, method, "method")
     if unknown := sorted(set(options) - set(declared.options)):
         names = [*inspect.signature(memory_curve).parameters, *declared.options]
         near = difflib.get_close_matches(unknown[0], names, 1)
@@ -458,7 +447,7 @@ def ask_family(
         remedy = f"did you mean `{near[0]}`?" if near else f"{taken}."
         raise TypeError(f"unexpected option {', '.join(f'`{name}`' for name in unknown)}; {remedy}")
     if seed is not None:
-        generator(seed)  # refuses what is no seed
+        arguments.generator(seed)  # refuses what is no seed
     _require_answers(declared, problem)
     A = problem.network.A
     if isinstance(A, Operator) and not (method == "exact" and is_usable_memory(problem)):
@@ -528,7 +517,7 @@ def _work_of(problem: Problem) -> Work:
 
 def one_level(noise: Any) -> Any:
     """The noise, if it is a single level."""
-    meant = noise_of(noise)
+    meant = noises.noise_of(noise)
     if meant is not None and meant.is_family:
         raise ValueError(
             f"`noise` must be a single level, got {len(meant.levels)}; a family of levels is "

@@ -106,9 +106,13 @@ def memory_curves(A: Any, C: Any = None, lags: int | None = None) -> result.Memo
                 f"{networks} of the stack cannot be computed with a gradient ({notes[-1]}). Leave "
                 f"them out, or detach `A`."
             )
-    exact = {k: _exact_curve(host[k], mask[k], k, lags) for k in np.flatnonzero(~proven).tolist()}
-    for k, curve in exact.items():
-        notes += [Note(one.kind, f"network {k}: {one}") for one in curve.notes]
+    exact = dict[int, MemoryCurve]()
+    for k in np.flatnonzero(~proven).tolist():
+        try:
+            exact[k] = memory_curve(LinearNetwork(host[k], mask[k]), lags)
+        except (UnstableNetworkError, UncertainResultError) as error:
+            raise type(error)(f"network {k} of the stack: {error}") from error
+        notes += [Note(one.kind, f"network {k}: {one}") for one in exact[k].notes]
     lattice, rank = np.flatnonzero(proven), np.full(len(host), mask.shape[1])
     poles, sensitivity = backend.rows(poles, lattice), sensitivity[lattice]
     curves = lattice_curves(backend, poles, sensitivity, lags)
@@ -199,14 +203,6 @@ def _have_full_rank(backend: Backend, A: Floats, C: Floats, prime: int) -> list[
     terms = to_host(modular.krylov_terms(matrices, u, v, prime, square, squarings, xp))
     sequences = terms.reshape(stack, -1)[:, : 2 * size]
     return [len(modular.recurrence(sequence, prime)) == size + 1 for sequence in sequences]
-
-
-def _exact_curve(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryCurve:
-    """The exact curve of a network, whose number messages give."""
-    try:
-        return memory_curve(LinearNetwork(A, C), lags)
-    except (UnstableNetworkError, UncertainResultError) as error:
-        raise type(error)(f"network {number} of the stack: {error}") from error
 
 
 def _joined(
