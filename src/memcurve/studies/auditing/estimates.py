@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 import numpy as np
 
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import one_thread
-from memcurve.core.notes import Note
+from memcurve.core.notes import Note, texts_beside
 from memcurve.core.types import Floats
 from memcurve.data import correlations
 from memcurve.memory import (
@@ -195,7 +196,7 @@ def _simulated(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Protocol:
     """How a library measures memory: simulate, train a ridge readout, correlate on a test part.
 
@@ -206,6 +207,8 @@ class Protocol:
     """
 
     key: str
+    name: str  # of the library
+    text: str  # on its settings
     last_lag: int  # lags 1 … last_lag are summed
     samples: int  # of the input; the first ``last_lag`` only serve as the past of the rows
     lead: int = 0  # steps simulated before the first row
@@ -218,15 +221,17 @@ class Protocol:
     squared: bool = True  # r², or else |r|
     only_for_claims: bool = False  # not one of the usual settings: run next to a claim only
 
-    @property
-    def name(self) -> str:
-        """The library."""
-        return say(f"libraries.{self.key}")
+    @classmethod
+    def of(cls, key: str, states: int) -> Self:
+        """That of ``estimates.toml`` for so many states."""
+        settings = dict(_SETTINGS[key])
+        per_state = settings.pop("per_state", {}).items()
+        return cls(key=key, **settings, **{name: round(of * states) for name, of in per_state})
 
     @property
     def about(self) -> str:
         """Its settings in words."""
-        return say(f"protocols.{self.key}", lags=self.last_lag, samples=self.samples)
+        return self.text.format(lags=self.last_lag, samples=self.samples)
 
     @property
     def rows(self) -> int:
@@ -278,38 +283,6 @@ class Protocol:
         return scores
 
 
-def reservoirpy(states: int) -> Protocol:
-    """``reservoirpy.observables.memory_capacity`` (0.4) with ``Ridge(1e-4)``, as documented."""
-    k_max = 2 * states
-    return Protocol(
-        "reservoirpy", k_max, 10 * k_max, warmup=k_max, tested=2 * k_max, amplitude=0.8,
-        ridge=1e-4, intercept=True,
-    )  # fmt: skip
-
-
-def conn2res(states: int) -> Protocol:
-    """The memory task of conn2res with its ``Ridge(alpha=0.5)``, 70 % training and |r|."""
-    k_max, tested = 2 * states, round(0.3 * 18 * states)
-    return Protocol(
-        "conn2res", k_max, 10 * k_max, lead=k_max, tested=tested, ridge=0.5, squared=False
-    )
-
-
-def braph(states: int, key: str = "braph", last_lag: int = 50) -> Protocol:
-    """BRAPH 2 (``GlobalMemoryCapacity``): r in sample, input on [0, 1], no constant term."""
-    return Protocol(
-        key, last_lag, 20_000, warmup=999, amplitude=0.5, mean=0.5, squared=False,
-        only_for_claims=True,
-    )  # fmt: skip
-
-
-def rcjl(states: int) -> Protocol:
-    """``memory_capacity`` of ReservoirComputing.jl (0.12) without options, of 2,000 samples."""
-    return Protocol("rcjl", 30, 2000, lead=30, tested=394, ridge=1.0, only_for_claims=True)
-
-
-#: Protocols by name; each is a function of the number of states. BRAPH had 50 lags, and has 35.
-PROTOCOLS: dict[str, Callable[[int], Protocol]] = {
-    "reservoirpy": reservoirpy, "conn2res": conn2res, "braph": braph,
-    "braph_35": partial(braph, key="braph_35", last_lag=35), "rcjl": rcjl,
-}  # fmt: skip
+_SETTINGS = texts_beside(__file__)
+#: Protocols by name; each is a function of the number of states.
+PROTOCOLS = {key: partial(Protocol.of, key) for key in _SETTINGS}
