@@ -54,7 +54,7 @@ def words(where: str, kind: str, /, **facts: Any) -> str:
     return _faults()[where][kind].format(**facts)
 
 
-def fault_error(file: Path, where: str, kind: str, **facts: Any) -> NetworkFileError:
+def fault_error(file: Path | None, where: str, kind: str, /, **facts: Any) -> NetworkFileError:
     """The error with that description, about a file."""
     return NetworkFileError(f"{file}: {words(where, kind, **facts)}")
 
@@ -193,10 +193,8 @@ def opened(
     file = readable(path)
     ending = ending_of(file)
     if ending not in formats:
-        raise NetworkFileError(
-            f"{file}: unknown kind of file {ending or '(no ending)'!r}; known are "
-            f"{', '.join(formats)}. Convert it, or {remedy}."
-        )
+        facts = {"ending": ending or "(no ending)", "known": ", ".join(formats), "remedy": remedy}
+        raise fault_error(file, "files", "unknown", **facts)
     with reading(file):
         return formats[ending](file)
 
@@ -255,19 +253,12 @@ def reading(file: Path | None) -> Iterator[None]:
         if file is None:
             raise
         if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
-            raise MemoryError(
-                f"{file}: does not fit into memory; read it where there is more."
-            ) from error
+            raise MemoryError(f"{file}: {words('files', 'no_room')}") from error
         if isinstance(error, UnicodeDecodeError):
-            raise NetworkFileError(
-                f"{file}: cannot be read as {file.suffix}: it is not UTF-8 text (byte "
-                f"{error.object[error.start]:#x}); save it as UTF-8, from a spreadsheet as CSV "
-                f"UTF-8, or give it the ending of what it is."
-            ) from error
-        raise NetworkFileError(
-            f"{file}: cannot be read as {file.suffix} ({type(error).__name__}: {error}); it is "
-            f"damaged, incomplete or of another kind: write or download it again."
-        ) from error
+            byte = error.object[error.start]
+            raise fault_error(file, "files", "encoding", ending=file.suffix, byte=byte) from error
+        facts = {"ending": file.suffix, "kind": type(error).__name__, "error": error}
+        raise fault_error(file, "files", "damaged", **facts) from error
 
 
 def in_memory(array: Any, name: str, file: Path | None = None) -> Array:

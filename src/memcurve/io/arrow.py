@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.optional import optional
-from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, ending_of
+from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, ending_of, fault_error
 
 #: Files whose columns have names and types.
 ARROW = (".feather", ".parquet")
@@ -100,10 +100,7 @@ def open_columns(file: Path) -> Array:
         names = [table.names[column] for column in columns]
         for name, kind in ((table.names[k], table.kinds[k]) for k in columns):
             if not any(getattr(types, is_kind)(kind) for is_kind in _REAL):
-                raise NetworkFileError(
-                    f"{file}: column {name!r} holds {kind}, not real numbers; convert it, or list "
-                    f"the columns to read with state_names=[...]."
-                )
+                raise fault_error(file, "files", "column", name=name, kind=kind)
 
         def blocks(start: int) -> Iterator[NDArray[Any]]:
             for batch in table.batches(names, max(1, BLOCK // (8 * len(names))), start):

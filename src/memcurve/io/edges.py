@@ -424,10 +424,7 @@ def read_graph(file: Path, options: EdgeOptions) -> Graph:
     try:
         weights = exact_array([data.get(weight, 1.0) for *_, data in edges], weight)
     except (TypeError, ValueError) as error:
-        raise NetworkFileError(
-            f"{file}: the attribute {weight!r} of edges must hold finite numbers; name another one "
-            f"by `matrix`. ({error})"
-        ) from error
+        raise _fault(file, "attribute", weight=weight, error=error) from error
     places = {node: place for place, node in enumerate(graph)}
     ends = np.array([[places[node] for node in edge[:2]] for edge in edges], np.int32)
     transmitters, codes = None, _Codes()

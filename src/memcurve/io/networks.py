@@ -274,10 +274,8 @@ def save_network(
     matrix, mask = names = _names_in(like)
     is_whole = ending == ".npz" and names == PAIRS[0]
     if network.readout is not None and not is_whole:
-        raise ValueError(
-            f"`path` must end in .npz for a network of which some nodes are read, and its arrays "
-            f"be named A and C; got {os.fspath(path)!r}, with {matrix} and {mask}."
-        )
+        facts = {"path": os.fspath(path), "matrix": matrix, "mask": mask}
+        raise ValueError(words("networks", "partly_read", **facts))
     if network.is_complex and ending == ".csv":
         raise ValueError(f"`path` must end in .npz or .npy for complex weights, got {path}.")
     A, C = on_host(network.A), network.C
@@ -392,11 +390,9 @@ def _parts(
         if matrix is None:
             option, remedy = f"mask={mask!r}", f"give one of {', '.join(MASKS)}, numbers, or"
             remedy += f" a {', '.join(SINGLE)} file of them"
-        if_edges = " If it lists edges, say so: edges=True." if ending in TEXT else ""
-        raise NetworkFileError(
-            f"{file}: a {ending} file holds one array without a name, got {option}; {remedy}."
-            f"{if_edges}"
-        )
+        remedy += ". If it lists edges, say so: edges=True" if ending in TEXT else ""
+        facts = {"ending": ending, "option": option, "remedy": remedy}
+        raise fault_error(file, "networks", "one_array", **facts)
     maybe = ending in TEXT and counts_nodes(Text(file))
     hint = "edges=True (--edges) reads it as a list of edges" if maybe else ""
     return side_by_side(contents, has_mask, hint)

@@ -110,10 +110,7 @@ class NodeTable:
         """Whether one comparison holds, for each node."""
         match = _COMPARISON.fullmatch(part)
         if match is None:
-            raise NetworkFileError(
-                f"conditions on nodes (`where`, `mask`, `readout`) must compare columns with "
-                f"values, e.g. \"class == 'sensory'\" or class=sensory,motor; got {condition!r}."
-            )
+            raise _fault(self.file, "condition", got=condition)
         name, sign, text = _unquoted(match["name"]), match["sign"], match["value"]
         entries = self._column(name)
         if sign in _COMPARISONS:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from memcurve.io.arrays import Archive, Array, NetworkFileError, block_rows
+from memcurve.io.arrays import Archive, Array, NetworkFileError, block_rows, fault_error
 
 #: The parts of a sparse A, stored as A_data, A_indices, …
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
@@ -23,11 +23,6 @@ _LONGEST_HEADER = 2**15
 
 #: Ways to pack that zipfile unpacks by as much as is asked for; the others unpack a block at once.
 _BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-
-_PICKLE = (
-    "{file}: holds Python objects (a pickle), never loaded since that can run any code; save plain "
-    "numbers, e.g. numpy.asarray(A, dtype=float)."
-)
 
 
 def open_npy(file: Path) -> Array:
@@ -71,10 +66,8 @@ def open_npz(file: Path) -> Archive:
                 parts = {prefix + part for part in stored}
                 others = {name: array for name, array in arrays.items() if name not in parts}
                 if "A" in others:
-                    raise NetworkFileError(
-                        f"{file}: has A twice, as an array and as the parts of a sparse one, "
-                        f"{', '.join(sorted(parts & arrays.keys()))}; leave out one of them."
-                    )
+                    both = ", ".join(sorted(parts & arrays.keys()))
+                    raise fault_error(file, "files", "two", parts=both)
                 return Archive(file, {"A": _sparse(file, arrays, prefix)} | others)
     return Archive(file, arrays)
 
@@ -83,7 +76,7 @@ def _header(stream: IO[bytes], file: Path) -> tuple[tuple[int, ...], np.dtype[An
     """Read shape, dtype, and where the numbers begin."""
     head = BytesIO(stream.read(_LONGEST_HEADER))
     if head.getvalue()[:1] == b"\x80":
-        raise NetworkFileError(_PICKLE.format(file=file))
+        raise fault_error(file, "files", "objects")
     first = npy.read_magic(head)[0] == 1
     read = npy.read_array_header_1_0 if first else npy.read_array_header_2_0
     shape, _, dtype = read(head)
@@ -95,7 +88,7 @@ def _header(stream: IO[bytes], file: Path) -> tuple[tuple[int, ...], np.dtype[An
 def _refusal(file: Path, name: str, dtype: np.dtype[Any], is_complete: bool) -> str | None:
     """The reason why an array is never read, if any."""
     if dtype.hasobject:
-        return _PICKLE.format(file=file)
+        return str(fault_error(file, "files", "objects"))
     return None if is_complete else f"{file}: {name}is incomplete; write or download it again."
 
 
@@ -103,10 +96,7 @@ def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
     """Open an array of an archive, which is only read whole."""
     key = entry.removesuffix(".npy")
     if archive.getinfo(entry).compress_type not in _BOUNDED:
-        raise NetworkFileError(
-            f"{file}: {key} is packed in a way that NumPy does not write, and that could unpack to "
-            f"any size; write it with numpy.savez_compressed."
-        )
+        raise fault_error(file, "files", "packed", name=key)
     with archive.open(entry) as member:
         shape, dtype, begin = _header(member, file)
     size = begin + math.prod(shape) * dtype.itemsize

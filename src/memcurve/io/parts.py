@@ -12,7 +12,16 @@ import numpy as np
 
 from memcurve.core.limits import require_room_for_states
 from memcurve.core.notes import Note, counted
-from memcurve.io.arrays import Archive, Array, MissingMaskError, NetworkFileError, note, reading
+from memcurve.io.arrays import (
+    Archive,
+    Array,
+    MissingMaskError,
+    NetworkFileError,
+    fault_error,
+    note,
+    reading,
+    words,
+)
 
 #: Connectivity and mask, in the order they are looked for.
 _RESERVOIRS = ("W", "W_res", "Wres", "W_rec")
@@ -167,15 +176,10 @@ def side_by_side(array: Any, has_mask: bool, hint: str) -> Parts:
             remedy = (
                 "recorded states, one row per time step, go to memory_from_data (memcurve data)"
             )
-        raise NetworkFileError(
-            f"{array.file}: must hold A, or [A | C] of shape (N, N + d), got shape {shape}; "
-            f"{remedy}{more}."
-        )
+        raise fault_error(array.file, "networks", "shape", shape=shape, remedy=f"{remedy}{more}")
     if rows == columns and not has_mask:
-        raise MissingMaskError(
-            f"{array.file}: holds A of shape {shape} but no input mask C; give mask='C.npy' (or "
-            f".csv, .mtx), store [A | C] side by side, or an archive with A and C, e.g. .npz{more}."
-        )
+        text = words("networks", "alone", shape=shape, more=more)
+        raise MissingMaskError(f"{array.file}: {text}")
     notes = [note("matrix", shape=(rows, rows), hint=hint)] if hint else []
     if rows < columns and has_mask:
         mask = counted(columns - rows, "column")

@@ -18,7 +18,7 @@ from memcurve.core.arguments import rectangular_array, require_limit, require_si
 from memcurve.core.limits import require_room
 from memcurve.core.notes import counted
 from memcurve.core.types import Floats
-from memcurve.io.arrays import Archive, Array, Opened, Opener, in_memory, opened, stem_of
+from memcurve.io.arrays import Archive, Array, Opened, Opener, in_memory, opened, stem_of, words
 from memcurve.io.arrow import ARROW, open_columns
 from memcurve.io.hdf5 import open_hdf5
 from memcurve.io.matlab import open_mat
@@ -82,10 +82,8 @@ class Source:
         """
         rows, start = require_size(rows, "rows"), require_limit(start, "start")
         if start > self.length:
-            raise ValueError(
-                f"`start` must be at most {self.length}, the number of rows of {self.name}; got "
-                f"{start}. Start earlier, or record for longer."
-            )
+            facts = {"rows": self.length, "name": self.name, "start": start}
+            raise ValueError(words("contents", "start", **facts))
         states = _regrouped(self._states, rows, start)
         if self._inputs is None:
             cut, shape = self.columns, (-1,) if self.channels == 1 else (-1, self.channels)
@@ -192,9 +190,7 @@ def _shifted(states: Array, inputs: Array, shift: int) -> tuple[Array, Array]:
     """States and inputs, paired anew."""
     length = states.shape[0]
     if isinstance(shift, bool) or not isinstance(shift, int | np.integer) or abs(shift) >= length:
-        raise ValueError(
-            f"`shift` must be a whole number of steps, fewer than the {length} rows, got {shift!r}."
-        )
+        raise ValueError(words("contents", "shift", rows=length, shift=shift))
     late, early = max(int(shift), 0), max(-int(shift), 0)
     first, last = range(late, length - early), range(early, length - late)
     return _sliced(states, first), _sliced(inputs, last)
@@ -265,19 +261,15 @@ def _contents(value: Any, argument: str, skip: int | None) -> Opened:
         formats |= dict.fromkeys(_TEXT, partial(open_table, skip_rows=skip))
         return opened(value, formats, "pass an array")
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise ValueError(
-            f"`{argument}` has masked entries; fill them first, e.g. with .filled(numpy.nan)."
-        )
+        raise ValueError(words("contents", "masked", argument=argument))
     # arrays on disk (h5py, zarr) have `chunks`, and are not to be loaded
     on_disk = all(hasattr(value, part) for part in ("chunks", "dtype", "shape"))
     array = value if on_disk else rectangular_array(value, argument)
     if array.dtype.kind not in "biufc":
         dense = f"{argument}.toarray()" if hasattr(value, "toarray") else None
-        raise TypeError(
-            f"`{argument}` must be an array of numbers or the path of one file, got "
-            f"{type(value).__name__} of dtype {array.dtype}; convert it first, e.g. "
-            f"{dense or f'numpy.asarray({argument}, dtype=float)'}."
-        )
+        remedy = dense or f"numpy.asarray({argument}, dtype=float)"
+        facts = {"kind": type(value).__name__, "dtype": array.dtype, "remedy": remedy}
+        raise TypeError(words("contents", "no_numbers", argument=argument, **facts))
     return in_memory(array, f"`{argument}`")
 
 
@@ -509,8 +501,5 @@ def present(Z: Floats, X: Floats) -> NDArray[np.bool_]:
 def require_rows(rows: int, columns: int) -> None:
     """Refuse what least squares would fit perfectly."""
     if rows <= columns + 2:
-        raise ValueError(
-            f"`states` must have more rows than columns by at least 3 after washout and lags, NaN "
-            f"left out, got {counted(rows, 'row')} for {counted(columns, 'state')}; record longer "
-            f"or ask for fewer `lags`."
-        )
+        facts = {"rows": counted(rows, "row"), "columns": counted(columns, "state")}
+        raise ValueError(words("contents", "few_rows", **facts))

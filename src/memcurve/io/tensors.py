@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.optional import optional
-from memcurve.io.arrays import Archive, Array, NetworkFileError
+from memcurve.io.arrays import Archive, Array, fault_error
 
 #: The endings that files written by ``torch.save`` usually have.
 CHECKPOINTS = (".pt", ".pth", ".ckpt", ".bin")
@@ -45,10 +45,7 @@ def open_checkpoint(file: Path) -> Archive:
     with file.open("rb") as stream:
         start = stream.read(2)
     if not (start == b"PK" or start[:1] == b"\x80"):  # zip, or the older bare pickles
-        raise NetworkFileError(
-            f"{file}: is no PyTorch checkpoint by its first bytes; write it with "
-            f"torch.save(module.state_dict(), path)."
-        )
+        raise fault_error(file, "files", "checkpoint")
     torch = optional("torch", f"{file}: reading it", "torch")
     require_safe(torch.__version__, file)
     try:
@@ -58,11 +55,7 @@ def open_checkpoint(file: Path) -> Archive:
             content = torch.load(file, map_location="cpu", weights_only=True, mmap=is_mapped)
     except Exception as error:
         # what torch says is left out: it advises to load the file with its code
-        raise NetworkFileError(
-            f"{file}: cannot be read as tensors alone. It is damaged, or holds more than numbers: "
-            f"a pickle, never executed since that can run any code. Save the numbers: "
-            f"torch.save(module.state_dict(), path), or a .safetensors file."
-        ) from error
+        raise fault_error(file, "files", "pickle") from error
     return tensor_tree(content, file)
 
 
@@ -76,10 +69,8 @@ def require_safe(version: str, file: Path) -> None:
     """Raise unless this version of torch keeps to tensors when asked for them alone."""
     numbers = tuple(int(part) for part in version.split("+")[0].split(".")[:2])
     if numbers < SAFE_TORCH:
-        raise NetworkFileError(
-            f"{file}: checkpoints are read with torch {'.'.join(map(str, SAFE_TORCH))} or newer: "
-            f"those of {version} can run code hidden in a file; update torch, or save .safetensors."
-        )
+        needed = ".".join(map(str, SAFE_TORCH))
+        raise fault_error(file, "files", "torch", needed=needed, version=version)
 
 
 def as_array(value: Any, name: str, file: Path | None = None) -> Array:

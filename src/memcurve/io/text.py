@@ -229,10 +229,7 @@ def _batches(file: Path, blocks: int = 1) -> Iterator[Batch]:
             yield Batch(range(number, number + len(lines)), lines)
             number += len(lines)
             if len(rest) > LONGEST_LINE:
-                raise NetworkFileError(
-                    f"{file}: line {number} is longer than {LONGEST_LINE:,} characters; write one "
-                    f"row per line."
-                )
+                raise fault_error(file, "files", "line", number=number, most=LONGEST_LINE)
             subject = f"{file} is too large: line {number}"
             require_room(_BYTES_PER_CHARACTER * len(rest), subject, "Write one row per line.")
     yield Batch([number], [rest])
