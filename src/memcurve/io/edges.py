@@ -20,7 +20,7 @@ from memcurve.core.arguments import exact_array, require_number
 from memcurve.core.limits import require_room, require_room_for_array
 from memcurve.core.notes import Note, counted
 from memcurve.core.types import Floats
-from memcurve.io.arrays import Array, Graph, NetworkFileError, ending_of, fault_error, reading
+from memcurve.io.arrays import Array, Graph, NetworkFileError, ending_of, fault_error, note, reading
 from memcurve.io.arrow import distinct, open_arrow
 from memcurve.io.graphs import graph_labels, networkx_graph
 from memcurve.io.nodes import NodeTable, load_nodes, whole_number
@@ -41,8 +41,6 @@ _BLOCKS = 16
 INHIBITORY = ("gaba", "glutamate", "glut", "glu", "histamine", "hist", "his")
 #: Words in the name of a column that tells transmitters.
 _TRANSMITTER = ("nt", "transmitter", "neurotransmitter", "consensusnt", "predictednt")
-#: What an edge means, for notes.
-DIRECTION = "source drives target, A[target, source]"
 #: Names of columns, by the words in them.
 _SOURCE = ("source", "src", "from", "pre", "presynaptic", "origin", "start")
 _TARGET = ("target", "tgt", "to", "post", "postsynaptic", "dst", "destination", "end")
@@ -242,9 +240,9 @@ def _read_labelled(text: Text) -> Graph:
                 blocks.append(text.numbers(batch, range(1, text.width), is_table=False))
     if (*rows,) != labels or len({*labels}) < len(labels):
         raise _fault(text.file, "names", rows=len(rows), columns=len(labels))
-    note = f"read as a matrix of {len(labels):,} nodes with their names: A[row, column], the node "
-    note += "of the column drives that of the row; transpose it where rows are sources"
-    return Graph(text.file, np.concatenate(blocks), labels, (Note("network", note),))
+    return Graph(
+        text.file, np.concatenate(blocks), labels, (note("labelled_matrix", nodes=len(labels)),)
+    )
 
 
 class _Codes(dict[str, int]):
@@ -379,11 +377,14 @@ class _Edges:
         weights, kinds = np.concatenate(batches[1]), np.concatenate(batches[2])
         transmitters = None if self.transmitter is None else ([*self.kinds], kinds)
         header = f"below the header {', '.join(self.names)}, " if self.names else ""
-        text = f"read as {counted(self.count, 'edge')} between {counted(len(labels), 'node')}, "
-        text += f"{header}{self._weighted()}: {DIRECTION}"
-        if len(labels) < len(self.nodes):
-            text += "; numbers of nodes that are written in several ways are taken as the same"
-        notes = [Note("network", text), *_unused_note("columns", self.unused)]
+        notes = [
+            note(
+                "edges" if len(labels) == len(self.nodes) else "edges_merged",
+                edges=counted(self.count, "edge"), nodes=counted(len(labels), "node"),
+                how=f"{header}{self._weighted()}",
+            ),
+            *_unused_note("columns", self.unused),
+        ]  # fmt: skip
         edges = EdgeList(labels, ends, weights, transmitters)
         return assembled(self.file, edges, self.options, notes, self.names)
 
@@ -433,8 +434,12 @@ def read_graph(file: Path, options: EdgeOptions) -> Graph:
         transmitters = ([*codes], kinds)
     ones = f", {lacking:,} of them without a weight, taken as 1" if lacking else ""
     both = "" if graph.is_directed() else ", each in both directions"
-    text = f"read as {counted(count, 'edge')}{both} between {counted(len(labels), 'node')}, named "
-    notes = [Note("network", f"{text}by their {attribute}{ones}: {DIRECTION}")]
+    notes = [
+        note(
+            "edges", edges=counted(count, "edge") + both, nodes=counted(len(labels), "node"),
+            how=f"named by their {attribute}{ones}",
+        )
+    ]  # fmt: skip
     unused = [name for name in names if name not in (weight, "id", options.signs)]
     notes += _unused_note("attributes", unused)
     listed = EdgeList(labels, ends.reshape(-1, 2).T, weights, transmitters)
@@ -452,8 +457,8 @@ def assembled(
     size, least = len(labels), options.min_weight
     is_kept = np.ones(size, bool)
     if options.signs is not None:
-        weights, note = _signed(file, edges, options, names)
-        notes.append(note)
+        weights, signs = _signed(file, edges, options, names)
+        notes.append(signs)
     if (table := options.table) is not None:
         is_kept = table.has(labels)
         is_taken = is_kept[ends].all(axis=0)
@@ -462,17 +467,15 @@ def assembled(
             raise _fault(file, "none_left", what=what, label=labels[0])
         ends, weights = ends[:, is_taken], weights[is_taken]
         if not is_kept.all():
-            text = f"of {what}: {is_kept.sum():,} of the {size:,} nodes and {is_taken.sum():,} of "
-            notes.append(Note("network", f"{text}the {len(is_taken):,} edges are taken"))
+            facts = {"nodes": is_kept.sum(), "size": size, "edges": is_taken.sum()}
+            notes.append(note("taken", what=what, count=len(is_taken), **facts))
 
     def summed(values: Any) -> Any:
         return coo_array((values, (ends[1], ends[0])), shape=(size, size)).tocsr()
 
     A = summed(weights)
     if len(weights) > A.nnz:
-        repeated = counted(len(weights) - A.nnz, "duplicate edge")
-        text = f"{repeated}; weights of the same pair were summed"
-        notes.append(Note("network", text))
+        notes.append(note("summed", repeated=counted(len(weights) - A.nnz, "duplicate edge")))
     if least is not None:
         is_weak = summed(np.abs(weights)).data < least
         A.data[is_weak] = 0
@@ -481,15 +484,13 @@ def assembled(
             raise _fault(file, "weak", least=least)
         is_kept &= (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=size) > 0)
         if is_weak.any() or not is_kept.all():
-            text = f"{counted(int(is_weak.sum()), 'pair')} of nodes of a weight below {least:g}"
-            text += f" left out, and nodes without others: {is_kept.sum():,} remain"
-            notes.append(Note("network", text))
+            pairs = counted(int(is_weak.sum()), "pair")
+            notes.append(note("weak", pairs=pairs, least=least, nodes=is_kept.sum()))
     if not is_kept.all():
         A, size = A[is_kept][:, is_kept], int(is_kept.sum())
         labels = [label for label, is_one in zip(labels, is_kept, strict=True) if is_one]
     if size <= A.nnz and connected_components(A, connection="strong")[0] == size:
-        text = "the graph has no cycle of several nodes: list undirected edges in both directions"
-        notes.append(Note("network", text))
+        notes.append(note("no_cycle"))
     return Graph(file, A, tuple(labels), tuple(notes))
 
 
@@ -522,24 +523,21 @@ def _signed(
         )
         for which in (signs < 0, signs > 0)
     ]
-    text = (
-        f"signs by {column}: negative for {shown[0] or 'none'}; positive for {shown[1] or 'none'}"
-    )
     missing = sorted(options.negative - {kind.lower() for kind in kinds})
-    if missing and options.inhibitory is not None:
-        text += f"; there is no {', '.join(missing)}"
-    return edges.weights * signs[places], Note(
-        "network", f"{text}; `inhibitory` (--inhibitory) changes that"
+    lacking = f"; there is no {', '.join(missing)}" * bool(missing and options.inhibitory)
+    negative, positive = (one or "none" for one in shown)
+    return edges.weights * signs[places], note(
+        "signs", column=column, negative=negative, positive=positive, lacking=lacking
     )
 
 
 def _unused_note(what: str, names: Sequence[str]) -> list[Note]:
     """The note on columns, or attributes, that say something else about edges."""
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    text = f"{what} of edges that were not used: {', '.join(names[:8])}{more}"
+    facts = {"what": what, "names": f"{', '.join(names[:8])}{more}"}
     if (k := _first([*names], _TRANSMITTER, range(len(names)))) is not None:
-        text += f"; signs={names[k]!r} (--signs {names[k]}) gives weights their transmitters' signs"
-    return [Note("unused", text)] if names else []
+        return [note("unused_transmitters", name=names[k], **facts)]
+    return [note("unused", **facts)] if names else []
 
 
 def _labels(codes: dict[str, int]) -> tuple[tuple[str, ...], NDArray[np.int32]]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from memcurve.core.arguments import exact_array
 from memcurve.core.notes import Note, counted
 from memcurve.core.types import Floats
-from memcurve.io.arrays import NetworkFileError, ending_of, fault_error, readable, reading
+from memcurve.io.arrays import NetworkFileError, ending_of, fault_error, note, readable, reading
 from memcurve.io.arrow import ARROW, distinct, open_arrow
 from memcurve.io.graphs import GRAPHS, read_node_attributes
 from memcurve.io.text import Text, content_lines, fields_of, is_missing, real_number, separator_of
@@ -313,8 +313,8 @@ def _nodes_of_file(file: Path, places: Mapping[str, int]) -> tuple[dict[str, flo
     if len(unknown) == len(listed):
         raise _fault(file, "unknown", label=next(iter(places)), name=unknown[0])
     few = ", ".join(unknown[:5]) + ", …" * (len(unknown) > 5)
-    text = f"left out {len(unknown):,} of the {counted(len(listed), 'node')} in {file.name}, as "
-    notes = [Note("network", f"{text}the network has none called {few}")] if unknown else []
+    facts = {"listed": counted(len(listed), "node"), "file": file.name, "few": few}
+    notes = [note("unknown_nodes", count=len(unknown), **facts)] if unknown else []
     return {name: listed[name] for name in listed if name not in {*unknown}}, notes
 
 
