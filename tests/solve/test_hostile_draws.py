@@ -145,6 +145,7 @@ def test_masks_whose_squares_overflow_are_left_to_balls(seed: int) -> None:
         ("hostile state_noise", 44000019),  # noise of 1/1024 in one state, and lags left out
         ("hostile coloured", 510800157),  # lags that a cascade leaves out
         ("hostile coloured", 510900066),
+        ("hostile forecasting", 4_001_007),  # uncontrollable modes next to zero are no delay
         ("hostile part_read_noisy", 511400004),  # unstable, by a mask of 1e-191
         ("hostile coloured_noisy", 511100076),
         ("hostile several_coloured", 3100046885),  # an input that rounding alone keeps going

@@ -411,6 +411,8 @@ def solve_cascade(problem: Problem, *, hopeless: float = 1e12) -> Answer:
             gone = [] if read else spectrum.uncontrollable
             poles, gap = without_uncontrollable(eigenvalues(space.A), gone)[0], 0.0
             delay = 0 if read else len(poles) - spectrum.rank
+            if delay != sum(modes.times for modes in gone if not modes.values.any()):
+                raise UncertainResultError("it is not known which eigenvalues are controllable.")
     elif problem.analysis.rank < len(problem.states) or not problem.analysis.rank_is_robust:
         raise UncertainResultError("some modes are controllable by rounding at most.")
     if not np.isfinite(gap):

@@ -33,7 +33,7 @@ from memcurve.solve.powers import power_norms, solve_stein
 
 #: Singular values of a delay are zero or one; further from both than this, it is none. Doubled:
 #: nothing, as rounding moves them by some eps.
-PARTLY = 1e-6
+PARTLY = 1e-9
 
 
 def graded_realization(model: ReducedModel) -> tuple[Floats, Floats, Floats]:
