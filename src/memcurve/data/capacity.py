@@ -16,7 +16,7 @@ from memcurve.core.types import Floats
 from memcurve.data import capacity_estimation as estimation
 from memcurve.data.capacity_estimation import Target as Target
 from memcurve.data.checks import is_coloured
-from memcurve.data.prose import note
+from memcurve.data.prose import fault, note
 from memcurve.data.stretches import stuck_stretches
 from memcurve.io import open_recording
 
@@ -184,10 +184,7 @@ def capacity_from_data(
     longest = max(reach.lag for reach in plan)
     start = max(len(z) - len(X), longest, washout)
     if longest >= len(z):
-        raise ValueError(
-            f"`degrees` must have lags shorter than the recording of {len(z)} inputs, got a "
-            f"longest lag of {longest}; record more or give smaller lags."
-        )
+        raise ValueError(fault("long_lag", count=len(z), longest=longest))
     basis, constant = estimation.state_basis(X[start - (len(z) - len(X)) :], start)
     polynomials = estimation.polynomials_of(z, plan[-1].degree)
     scans = [
@@ -223,20 +220,14 @@ def _validated(states: Any, inputs: Any, washout: int) -> tuple[Floats, Floats, 
     z, X = exact_array(inputs, "inputs"), exact_array(states, "states")
     steps = len(z) if z.ndim else 0
     if z.ndim == 2 and z.shape[1] > 1:
-        raise ValueError(
-            f"`inputs` must be one series of shape (T,), got shape {z.shape}; give one input "
-            f"channel at a time."
-        )
+        raise ValueError(fault("several_inputs", shape=z.shape))
     if X.ndim == 2 and len(X) < steps:  # the first inputs may be without states
         z = z.reshape(-1)
         open_recording(X, z[steps - len(X) :])
     else:
         open_recording(X, z)
     if require_limit(washout, "washout") >= steps:
-        raise ValueError(
-            f"`washout` must be an integer from 0 to T - 1 = {steps - 1}, got {washout!r}; give a "
-            f"longer recording or a shorter washout."
-        )
+        raise ValueError(fault("washout", last=steps - 1, washout=washout))
     return X, z.reshape(-1), int(washout)
 
 

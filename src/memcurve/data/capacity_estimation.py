@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from memcurve.core.types import EPS, TINY, Floats
 from memcurve.data.autocorrelation import beta_cut
 from memcurve.data.columns import basis_of
+from memcurve.data.prose import fault
 from memcurve.data.tails import variance_of_mean
 
 #: The law is recognised by its polynomials up to this degree, hence by six moments: the sample
@@ -144,18 +145,11 @@ def reaches(degrees: Any) -> tuple[Reach, ...]:
     if _is_integer(degrees) and degrees in DEFAULT_REACH:
         degrees = {d: DEFAULT_REACH[d] for d in range(1, degrees + 1)}
     if not isinstance(degrees, Mapping) or not degrees:
-        raise ValueError(
-            f"`degrees` must map each total degree to its longest lag or to (window, longest lag), "
-            f"e.g. {{1: 80, 2: (20, 40)}}, or be a number from 1 to {max(DEFAULT_REACH)}; got "
-            f"{degrees!r}."
-        )
+        raise ValueError(fault("degrees", highest=max(DEFAULT_REACH), got=degrees))
     plan = sorted(_reach(degree, reach) for degree, reach in degrees.items())
     count = sum(reach.targets() for reach in plan)
     if count > MOST_TARGETS:
-        raise ValueError(
-            f"`degrees` asks for {count:,} targets, more than {MOST_TARGETS:,}; give smaller "
-            f"windows, e.g. 3: (12, 30)."
-        )
+        raise ValueError(fault("many_targets", count=count, most=MOST_TARGETS))
     return tuple(plan)
 
 
@@ -169,10 +163,7 @@ def _reach(degree: Any, reach: Any) -> Reach:
         or len(reach) != 2
         or not all(_is_integer(number) and number >= 0 for number in reach)
     ):
-        raise ValueError(
-            f"`degrees` must give a longest lag or (window, longest lag) in whole time steps from "
-            f"0 on, got {reach!r} for degree {degree}; take e.g. {degree}: (4, 8)."
-        )
+        raise ValueError(fault("reach", got=reach, degree=degree))
     window, lag = (int(number) for number in reach)
     # one factor has no second lag for a window to bound
     return Reach(int(degree), min(window, lag) if degree > 1 else 0, lag)
@@ -236,10 +227,7 @@ def state_basis(rows: Floats, start: int) -> tuple[StateBasis, int]:
     """Orthonormal basis of the centred states, and the number of constant ones."""
     n, states = rows.shape
     if n < states + 3:
-        raise ValueError(
-            f"`states` must have more rows than states after the first {start} steps (longest lag "
-            f"and washout), got {n} rows for {states} states; record more, or give smaller lags."
-        )
+        raise ValueError(fault("more_states", start=start, rows=n, states=states))
     # rounding of the mean leaves a constant of up to √n·eps in each of n rows
     varying = rows.std(axis=0) > np.sqrt(n) * EPS * np.abs(rows).max(axis=0)
     if not varying.any():

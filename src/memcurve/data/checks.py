@@ -22,7 +22,7 @@ from memcurve.core.types import EPS, TINY, Floats
 from memcurve.data import columns
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
 from memcurve.data.findings import Findings, Level
-from memcurve.data.prose import Collected, note, shortened
+from memcurve.data.prose import Collected, fault, note, shortened
 from memcurve.data.stretches import Stretch, stuck_stretches
 from memcurve.data.tails import pareto_tail
 from memcurve.io import open_recording
@@ -86,11 +86,7 @@ take shift=2, states[2:] with inputs[:-2], unless this delay is the system's own
 def checked(x: Floats, z: Floats, washout: int = 0, names: Sequence[str] = ()) -> Findings:
     """The same for valid arguments."""
     if len(z) - washout < columns.LEAST:
-        raise ValueError(
-            f"`states` must have at least {columns.LEAST} rows after the washout, got {len(z)} "
-            f"rows and a `washout` of {washout}; leave out fewer rows, or record more, at least 20 "
-            f"per state."
-        )
+        raise ValueError(fault("few_rows", least=columns.LEAST, rows=len(z), washout=washout))
     return _merged([_of_one_input(x, one, washout, names) for one in z.reshape(len(z), -1).T])
 
 

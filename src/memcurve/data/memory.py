@@ -18,7 +18,7 @@ from memcurve.data.checks import checked, is_coloured
 from memcurve.data.columns import counts_rows, without_nan
 from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
 from memcurve.data.findings import Findings
-from memcurve.data.prose import note
+from memcurve.data.prose import fault, note
 from memcurve.data.regression import CHUNK, SAMPLED_ROWS, regression_curve, require_varying
 from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
 from memcurve.memory import MemoryCurve
@@ -216,18 +216,13 @@ def _stuck(recording: io.Source, washout: int) -> list[Stretch]:
 def _lag_count(lags: int | None, recording: io.Source, washout: int, more: int = 0) -> int:
     rows = recording.length - washout
     if rows < 2:
-        raise ValueError(
-            f"`washout` must leave at least one row, got {washout} of {recording.length}."
-        )
+        raise ValueError(fault("no_rows", washout=washout, rows=recording.length))
     if lags is None:
         usual = max(2 * recording.columns, min(USUAL_LAGS, rows // 10))
         return int(max(1, min(usual + more, rows // 3)))
     count = require_size(lags, "lags")
     if count > rows // 2:
-        raise ValueError(
-            f"`lags` must be at most half of the {rows} rows after the washout, got {count}; "
-            f"record longer or ask for fewer."
-        )
+        raise ValueError(fault("many_lags", rows=rows, lags=count))
     return count
 
 

@@ -25,6 +25,12 @@ def finding(kind: str, *, level: Level | None = None, **facts: Any) -> Finding:
     return Finding(level or texts["level"], kind.partition(".")[0], message, remedy)
 
 
+def fault(kind: str, /, **facts: Any) -> str:
+    """What is wrong with a recording, a model or a question."""
+    text: str = _TEXTS["faults"][kind]
+    return text.format(**facts)
+
+
 class Collected(list[Finding]):
     """A list of findings, about columns that may have names."""
 

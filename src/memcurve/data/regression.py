@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from memcurve.core.notes import Note, counted
 from memcurve.core.progress import Progress, tracked
 from memcurve.core.types import TINY, Floats
-from memcurve.data.prose import note
+from memcurve.data.prose import fault, note
 from memcurve.data.tails import variance_of_mean
 from memcurve.io import Source, lagged_chunks, present, require_rows
 from memcurve.memory import MemoryCurve
@@ -166,10 +166,7 @@ def triangular_factor(
         count += len(block)
     require_rows(count, source.columns)
     if count <= lags:  # gaps and several inputs leave fewer than those that were asked for
-        raise ValueError(
-            f"`lags` must leave more rows than there are lagged inputs, NaN left out, got {count} "
-            f"rows for {lags}; ask for fewer, or record longer."
-        )
+        raise ValueError(fault("gaps", rows=count, lags=lags))
     require_varying(low, high)
     mean, R = R[0, 1:] / R[0, 0], R[1:, 1:]
     scale = np.sqrt((R**2).sum(axis=0) / count)
@@ -199,10 +196,7 @@ def require_varying(low: Floats, high: Floats) -> None:
     """Refuse inputs whose extremes are equal."""
     still = np.flatnonzero(low == high)
     if len(still):
-        raise ValueError(
-            f"`inputs` must vary, got input {still[0]} that is {low[still[0]]:g} in all rows: "
-            f"there is nothing to remember; leave it out, or drive with independent input."
-        )
+        raise ValueError(fault("constant_input", input=still[0], value=low[still[0]]))
 
 
 def _require_independent(factor: Factor) -> None:
@@ -213,12 +207,7 @@ def _require_independent(factor: Factor) -> None:
     if len(dependent):
         lag, channel = divmod(int(dependent[0]), factor.inputs)
         which = f" of input {channel}" if factor.inputs > 1 else ""
-        raise ValueError(
-            f"`inputs` must be linearly independent, but lag {lag}{which} is a linear combination "
-            f"of others, so their effects on the states cannot be separated. Leave out redundant "
-            f"inputs, ask for fewer `lags` than the period of an input, or drive with independent "
-            f"input."
-        )
+        raise ValueError(fault("dependent_inputs", lag=lag, which=which))
 
 
 class Fit(NamedTuple):

@@ -15,6 +15,7 @@ import numpy as np
 from memcurve.core.errors import ModelError, UnstableNetworkError
 from memcurve.core.types import TINY, Floats
 from memcurve.data.measuring.models import Model
+from memcurve.data.prose import fault
 
 #: Inputs (R, T, d) of R independent series.
 Draw = Callable[[int, int], Floats]
@@ -95,26 +96,19 @@ def checked_run(model: Model, inputs: Floats) -> Floats:
     if model.input_range is not None:
         low, high = model.input_range
         if outside := float(((inputs < low) | (inputs > high)).mean()):
-            raise ValueError(
-                f"`input` must stay within {low:g} … {high:g}, the input range of {model.name}; "
-                f"{outside:.1%} of it does not, up to {np.abs(inputs).max():.3g}. Leave `input` "
-                f"out for uniform inputs over that range, or scale it down."
-            )
+            facts = {"low": low, "high": high, "share": outside, "most": np.abs(inputs).max()}
+            raise ValueError(fault("range", name=model.name, **facts))
     with np.errstate(over="ignore", invalid="ignore"):
         states = model.run(inputs)
     if states.shape[:2] != inputs.shape[:2] or states.ndim != 3:
-        raise ModelError(
-            f"{model.name} must give states (replicas, steps, N) for inputs {inputs.shape}, got "
-            f"shape {states.shape}."
-        )
+        shapes = {"inputs": inputs.shape, "shape": states.shape}
+        raise ModelError(fault("replicas", name=model.name, **shapes))
     finite = np.asarray((np.abs(states) < TOO_LARGE).all(axis=(0, 2)))  # and no NaN
     if not finite.all():
         at = int(finite.argmin())
         largest = np.abs(states[:, :at]).max(initial=0.0)
-        raise UnstableNetworkError(
-            f"the states of {model.name} diverge at step {at} of {len(finite)}; before that they "
-            f"are up to {largest:.3g}. Scale its weights or its input down."
-        )
+        facts = {"step": at, "steps": len(finite), "largest": largest}
+        raise UnstableNetworkError(fault("diverge", name=model.name, **facts))
     return states
 
 

@@ -26,6 +26,7 @@ from memcurve.core.errors import ModelError
 from memcurve.core.notes import counted
 from memcurve.core.optional import optional
 from memcurve.core.types import Floats
+from memcurve.data.prose import fault
 from memcurve.io.adapters.reservoirs import drawn_reservoir
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
@@ -101,10 +102,8 @@ class _OneByOne(Model):
     def _checked(self, series: Floats) -> Floats:
         states = np.asarray(self._one(series[:, 0] if self.inputs == 1 else series))
         if states.dtype.kind not in "biuf" or states.ndim != 2 or len(states) != len(series):
-            raise ModelError(
-                f"{self.name} must give real states of shape ({len(series)}, N), one row for each "
-                f"input; got {states.dtype} of shape {states.shape}."
-            )
+            facts = {"steps": len(series), "dtype": states.dtype, "shape": states.shape}
+            raise ModelError(fault("model_states", name=self.name, **facts))
         return np.asarray(states, float)
 
 
@@ -207,10 +206,7 @@ class Step(_OneByOne):
         self._take(inputs, input_range)
         self.name = name or str(getattr(step, "__name__", type(step).__name__))
         if observe is None and np.ndim(self.start) != 1:
-            raise ValueError(
-                f"`start` must be an array (N,), the state before the first input, got shape "
-                f"{np.shape(self.start)}; give `observe` too if a state is something else."
-            )
+            raise ValueError(fault("start", shape=np.shape(self.start)))
         self.together = observe is None and self._works_together()
 
     def run(self, inputs: Floats) -> Floats:
@@ -272,10 +268,7 @@ class Torch(Model):
         self.module, self.part = module, parts[states or ""]
         size = inputs or getattr(module, "input_size", getattr(self.part, "input_size", None))
         if size is None:
-            raise ValueError(
-                "`inputs` must be given for a module that has no `input_size`: the number of "
-                "inputs it takes at each step."
-            )
+            raise ValueError(fault("no_input_size"))
         self.inputs, self.name = require_size(size, "inputs"), type(module).__name__
         self._is_cell = hasattr(module, "hidden_size") and type(module).__name__.endswith("Cell")
 
@@ -417,10 +410,7 @@ def as_model(model: Any, *, start: Any = None, inputs: int | None = None) -> Mod
     elif callable(model):
         made = Function if start is None else Step
     else:
-        raise TypeError(
-            f"`model` must be a NonlinearNetwork or LinearNetwork, a torch module, a reservoirpy "
-            f"node or model, a function, or one of memcurve.models; got {type(model).__name__}."
-        )
+        raise TypeError(fault("model", got=type(model).__name__))
     arguments = {"start": start, "inputs": inputs}
     options = {name: value for name, value in arguments.items() if value is not None}
     if unknown := sorted(set(options) - set(inspect.signature(made).parameters)):

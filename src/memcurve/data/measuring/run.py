@@ -22,7 +22,7 @@ from memcurve.core.progress import Progress, ProgressCallback, progress_callback
 from memcurve.core.types import Floats
 from memcurve.data.measuring.forgetting import SEEN, Draw, Forgetting, forgetting, settled_run
 from memcurve.data.measuring.models import Model, as_model
-from memcurve.data.prose import ENDED, note
+from memcurve.data.prose import ENDED, fault, note
 from memcurve.inputs import processes_for
 from memcurve.memory import MemoryCurve
 
@@ -201,10 +201,7 @@ def drawn_inputs(model: Model, input: Any, rng: np.random.Generator) -> tuple[Dr
         def drawn(count: int, steps: int) -> Floats:
             values = np.asarray(input(rng, (count, steps, d)), float)
             if values.shape != (count, steps, d) or not np.isfinite(values).all():
-                raise ValueError(
-                    f"`input` must draw finite numbers of the shape asked for, "
-                    f"{(count, steps, d)}; got shape {values.shape}."
-                )
+                raise ValueError(fault("drawn", wanted=(count, steps, d), shape=values.shape))
             return values
 
         return drawn, False
