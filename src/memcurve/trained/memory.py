@@ -256,16 +256,20 @@ def layers(
                     raise
         notify("layers", len(chosen), len(chosen))
     if values:
-        raise ValueError(
-            f"`gates` must name layers of the model, got {', '.join(map(repr, values))}; its "
-            f"layers are {', '.join(repr(row.name) for row in rows[:6])}."
-        )
+        names = ", ".join(repr(row.name) for row in rows[:6])
+        raise ValueError(_fault("gates", names=", ".join(map(repr, values)), layers=names))
     for kind in dict.fromkeys(layer.kind for layer in chosen):
         notes.append(_note("rule", kind=kind.name, source=kind.source))
         if kind.gate:
             at = f"{kind.gate}{' or as given' if gates else ', at rest'}"
             notes.append(_note("gated", kind=kind.name, gate=at))
     return ModelMemory(checkpoint.name, tuple(rows), tuple(notes))
+
+
+def _fault(kind: str, /, **facts: Any) -> str:
+    """What is wrong with a model or a question."""
+    text: str = _TEXTS["faults"][kind]
+    return text.format(**facts)
 
 
 def selected(checkpoint: Checkpoint, select: Sequence[str] | str | None) -> list[StoredLayer]:
@@ -329,16 +333,11 @@ def layer_recurrence(checkpoint: Checkpoint, layer: StoredLayer, gate: Any = Non
     }
     required = [tensors[name] for name in layer.names[: len(layer.kind.tensors)]]
     if empty := [name for name, tensor in tensors.items() if not tensor.size]:
-        raise NetworkFileError(
-            f"{layer.name}: {', '.join(empty)} must have one number or more, got shape "
-            f"{tensors[empty[0]].shape}; the file is damaged, or holds a part of the model."
-        )
+        facts = {"names": ", ".join(empty), "shape": tensors[empty[0]].shape}
+        raise NetworkFileError(_fault("empty", layer=layer.name, **facts))
     for name, tensor in zip(layer.names, required, strict=False):
         if not np.isfinite(tensor).all():
-            raise NetworkFileError(
-                f"{layer.name}: {name} holds numbers that are NaN or infinite; training has "
-                f"diverged, or the file is damaged."
-            )
+            raise NetworkFileError(_fault("not_finite", layer=layer.name, tensor=name))
     try:
         with np.errstate(over="raise", invalid="raise", under="ignore"):
             return layer.kind.recurrence(required, tensors, Setting(gate, checkpoint.config))
@@ -346,10 +345,8 @@ def layer_recurrence(checkpoint: Checkpoint, layer: StoredLayer, gate: Any = Non
         listing = ", ".join(f"{n} {checkpoint.shapes[layer.prefix + n]}" for n in layer.names)
         is_large = isinstance(error, FloatingPointError)
         why = "its numbers are too large for poles" if is_large else str(error).removesuffix(".")
-        raise NetworkFileError(
-            f"{layer.name}: looks like a layer of kind {layer.kind.name}, but {why}; it has "
-            f"{listing}."
-        ) from error
+        facts = {"kind": layer.kind.name, "why": why, "listing": listing}
+        raise NetworkFileError(_fault("shapes", layer=layer.name, **facts)) from error
 
 
 def _layer(
@@ -388,10 +385,8 @@ def _given_gate(layer: StoredLayer, gate: Any, quantile: float, count: int) -> t
         text = f"{quantile:g} quantile of a recording"
     if not layer.kind.gate or values.size != count:
         rule = f"hold {count} values, one per channel" if layer.kind.gate else "leave out"
-        raise ValueError(
-            f"`gates` must {rule} for {layer.name!r}, a layer of kind {layer.kind.name}; got shape "
-            f"{np.shape(gate)}."
-        )
+        facts = {"kind": layer.kind.name, "shape": np.shape(gate)}
+        raise ValueError(_fault("gate", rule=rule, layer=layer.name, **facts))
     return values, text
 
 
@@ -400,10 +395,9 @@ def require_decay(A: Numbers, name: str) -> None:
     moduli = np.abs(np.linalg.eigvals(A) if A.ndim == 3 else A)
     limit = 1 - LEAST_DECAYS[A.ndim != 3]
     if not moduli.max() < limit:
-        raise NetworkFileError(
-            f"{name}: {np.count_nonzero(moduli >= limit)} of {moduli.size} modes do not decay "
-            f"(largest modulus {moduli.max():.6g}); such a layer never forgets."
-        )
+        count, largest = np.count_nonzero(moduli >= limit), moduli.max()
+        facts = {"count": count, "modes": moduli.size, "largest": largest}
+        raise NetworkFileError(_fault("no_decay", layer=name, **facts))
 
 
 def _hankel(recurrence: Recurrence, channels: int, states: int) -> tuple[Floats, Floats]:
@@ -451,14 +445,10 @@ def _cell(value: Any) -> str:
 
 
 def _nothing(checkpoint: Checkpoint, select: Sequence[str] | str | None) -> str:
+    if select is not None:
+        return _fault("none_selected", model=checkpoint.name, select=select)
     kinds = "; ".join(
         f"{kind.name}: {', '.join('/'.join(either) for either in kind.tensors)}" for kind in KINDS
     )
-    if select is not None:
-        return f"{checkpoint.name}: no recurrent layer has {select!r} in its name."
-    return (
-        f"{checkpoint.name}: no recurrent layer was recognised among {checkpoint.archive.listing}. "
-        f"Layers are recognised by the names of their tensors ({kinds}); weights of nn.RNN "
-        f"go to memcurve.memory_curve. Rename yours, e.g. "
-        f"memcurve.layers({{'layer.nu_log': …, 'layer.theta_log': …}})."
-    )
+    listing = checkpoint.archive.listing
+    return _fault("none", model=checkpoint.name, listing=listing, kinds=kinds)
