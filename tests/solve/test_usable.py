@@ -129,11 +129,16 @@ def test_profile_marks_number_formats() -> None:
 # Rounding as noise
 
 
-@pytest.mark.parametrize("sigma", [1e-30, 1e-3, 0.3, 1.0, 1.5, 1.99, 7.0])
+SUBNORMAL = [2.0**power for power in (-147, -140, -130, -126, -124)]
+
+
+@pytest.mark.parametrize("sigma", [*SUBNORMAL, 1e-30, 1e-3, 0.3, 1.0, 1.5, 1.99, 7.0])
 def test_single_precision_rounds_gaussian_numbers_like_this(sigma: float) -> None:
+    """By the equal steps of the smallest numbers, too, at least."""
     x = sigma * np.random.default_rng(1).standard_normal(1_000_000)
-    measured = np.std(x.astype(np.float32) - x)
-    assert Float32().observation(np.array([sigma]))[0] == pytest.approx(measured, rel=SAMPLED)
+    measured, found = np.std(x.astype(np.float32) - x), Float32().observation(np.array([sigma]))[0]
+    assert found == pytest.approx(measured, rel=SAMPLED)
+    assert found >= np.ldexp(1, -149) / np.sqrt(12) * (1 - 1e-9)
 
 
 def test_single_precision_follows_powers_of_two() -> None:
