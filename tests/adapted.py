@@ -21,7 +21,7 @@ def series(inputs: int = 1, steps: int = STEPS, seed: int = 7):
 
 def leaky_states(W, Win, z, lr=1.0, bias=0.0, f=lambda x: x):
     """X ← (1 − lr)·x + lr·f(W x + Win z + bias) from rest, step by step."""
-    x, states = np.zeros(len(W)), []
+    x, states = np.zeros(W.shape[0]), []
     for u in z:
         x = (1 - lr) * x + lr * f(W @ x + Win @ u + bias)
         states.append(x)

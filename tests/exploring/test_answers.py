@@ -336,10 +336,8 @@ def test_file_names_cannot_end_the_script_of_the_page() -> None:
 
 def test_the_worker_answers_and_fails(worker: Worker) -> None:
     assert worker.call(abs, -1).result() == 1
-    with pytest.raises(ValueError, match="invalid literal"):
-        worker.call(int, "x").result()
-    with pytest.raises(ChildProcessError):
-        worker.call(os._exit, 1).result()
+    refuses(ValueError, "invalid literal", worker.call(int, "x").result)
+    refuses(ChildProcessError, (), worker.call(os._exit, 1).result)
     assert worker.call(abs, -4).result() == 4  # by another process
 
 

@@ -116,6 +116,8 @@ def test_two_columns_weigh_one(tmp_path):
         network = load_network(written(tmp_path, text), mask="a")
         np.testing.assert_array_equal(dense(network), np.eye(3)[[2, 0, 1]])
         assert "each of weight 1" in network.notes[0]
+    like_a_header = written(tmp_path, "node1,node2\nnode2,node3\nnode3,node1")
+    assert load_network(like_a_header, mask="node1").labels == ("node1", "node2", "node3")
     by_year = written(tmp_path, "pre,post,n,m\na,b,1,7\nb,a,2,9\n")
     assert load_network(by_year, mask="a", matrix="m").A.data.tolist() == [9, 7]
     refused(by_year, "must have a column 'q'", "pre, post, n, m", mask="a", matrix="q")
@@ -249,18 +251,16 @@ def test_refused(tmp_path, text, parts):
 
 
 def test_damaged_files(tmp_path):
-    path = tmp_path / "e.csv"
-    path.write_bytes(b"a,b\xff\x00,1\nb,a,2\n")
-    refused(path, "cannot be read", mask="a")
-    packed = written(tmp_path, listing() * 1000, "e.csv.gz")
-    packed.write_bytes(packed.read_bytes()[:-20])
-    refused(packed, "damaged, incomplete", mask="a")
-    packed.write_bytes(b"no gzip at all")
-    refused(packed, "damaged, incomplete", mask="a")
-    braces = written(tmp_path, "a b {'weight': 7}\nb a {'weight': 7}\n", "e.edgelist")
-    refused(braces, "must have the columns source, target", mask="a")
-    column = written(tmp_path, "a\nb\n", "e.edges")
-    refused(column, "must have the columns source, target", mask="a")
+    columns = "must have the columns source, target"
+    for name, content, fact in (
+        ("e.csv", b"a,b\xff\x00,1\nb,a,2\n", "cannot be read"),
+        ("e.csv.gz", gzip.compress(listing().encode() * 1000)[:-20], "damaged, incomplete"),
+        ("e.csv.gz", b"no gzip at all", "damaged, incomplete"),
+        ("e.edgelist", b"a b {'weight': 7}\nb a {'weight': 7}\n", columns),
+        ("e.edges", b"a\nb\n", columns),
+    ):
+        (tmp_path / name).write_bytes(content)
+        refused(tmp_path / name, fact, mask="a")
     assert load_network(written(tmp_path, "a,b\n", "e.edges"), mask="a").size == 2
 
 
@@ -327,11 +327,6 @@ def test_matrix_between_its_names(tmp_path, names, corner, separator):
     np.testing.assert_array_equal(network.A, [[0, 0, 1], [0.25, -2, 0], [0, 0.1, 7]])
     assert (network.labels, network.C.tolist()) == (tuple(names), [0, 1, 0])
     assert "read as a matrix of 3 nodes with their names" in network.notes[0]
-
-
-def test_nodes_that_look_like_such_a_header(tmp_path):
-    network = load_network(written(tmp_path, "node1,node2\nnode2,node3\nnode3,node1"), mask="node1")
-    assert network.labels == ("node1", "node2", "node3")
 
 
 def test_decimal_commas(tmp_path):

@@ -213,19 +213,6 @@ def off(model: Any, expected: Floats) -> float:
     return float(np.abs(as_model(model).run(U) - expected).max())
 
 
-@pytest.mark.parametrize("activation", FUNCTIONS)
-@pytest.mark.parametrize("leak", [1.0, 0.3, EACH], ids=["none", "one", "each"])
-def test_networks(activation: str, leak: Any) -> None:
-    network = memcurve.NonlinearNetwork(
-        W, WIN, activation=activation, leak=leak, shift=BIAS, input_scale=0.7
-    )
-    expected = by_hand(leak=leak, bias=BIAS, activation=activation, scale=0.7)
-    assert off(network, expected) <= SAME
-    if activation == "identity":
-        linear = memcurve.adapters.leaky(W, 0.7 * WIN, leak, bias=BIAS)
-        assert off(linear, expected) <= SAME
-
-
 @pytest.mark.parametrize("ending", ["npz", "mat"])
 @pytest.mark.parametrize("lr", [0.3, EACH], ids=["one", "each"])
 def test_files_with_a_leak_rate(tmp_path, ending: str, lr: Any) -> None:

@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import tolerances
+from adapted import leaky_states
 from memcurve import LinearNetwork, NonlinearNetwork, UnstableNetworkError, ensembles, masks
 from memcurve.network import nonlinear
 from refusals import refuses
@@ -19,18 +20,6 @@ Z = RNG.uniform(-1, 1, 200)
 SHIFT = RNG.uniform(-0.5, 0.5, 12)
 
 
-def by_the_formula(network: NonlinearNetwork, z: np.ndarray, f: object) -> np.ndarray:
-    matrix = network.A.toarray() if network.is_sparse else network.A
-    shift = 0 if network.shift is None else network.shift
-    mask = network.C.reshape(network.size, -1)
-    x, states = np.zeros(network.size), []
-    for row in z.reshape(len(z), -1):
-        new = f(matrix @ x + network.input_scale * mask @ row + shift)
-        x = (1 - network.leak) * x + network.leak * new
-        states.append(x)
-    return np.array(states)
-
-
 @pytest.mark.parametrize(
     ("options", "f"),
     [
@@ -38,6 +27,7 @@ def by_the_formula(network: NonlinearNetwork, z: np.ndarray, f: object) -> np.nd
         ({"leak": 0.3, "input_scale": 2.5}, np.tanh),
         ({"shift": SHIFT, "activation": "relu"}, lambda x: np.maximum(x, 0)),
         ({"activation": "identity", "leak": 0.7}, lambda x: x),
+        ({"shift": SHIFT, "leak": np.linspace(0.2, 1, 12), "input_scale": 0.7}, np.tanh),
         ({"activation": np.sin, "shift": SHIFT}, np.sin),
     ],
 )
@@ -48,7 +38,9 @@ def test_simulation_is_the_formula(options: dict, f: object) -> None:
         (A, masks.normal(12, seed=2, inputs=3), RNG.uniform(-1, 1, (50, 3))),
     ):
         network = NonlinearNetwork(matrix, mask, **options)
-        expected = by_the_formula(network, z, f)
+        Win = options.get("input_scale", 1.0) * mask.reshape(12, -1)
+        given = options.get("leak", 1.0), options.get("shift", 0.0)
+        expected = leaky_states(matrix, Win, z.reshape(len(z), -1), *given, f)
         assert np.abs(network.simulate(z) - expected).max() < tolerances.CLOSED_FORM
         assert np.array_equal(network.simulate(z, 20), network.simulate(z)[20:])
 

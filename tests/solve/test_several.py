@@ -60,32 +60,22 @@ def test_nodes_that_nothing_but_the_inputs_drives(seed: int) -> None:
     assert curve.rank < 30
 
 
-def test_the_same_mask_twice() -> None:
-    """Two inputs through one mask enter as their sum: each has half the memory of one alone."""
-    network = ensembles.normal(15, seed=3)
-    alone = memory_curve(network, 60)
-    both = memory_curve(network.replace(C=np.column_stack([network.C] * 2)), 60)
-    assert both.rank == both.total == 15
-    assert np.abs(both.channels - alone.values[:, None] / 2).max() <= SEVERAL
-    weighted = network.C[:, None] * [3.0, 4.0]  # not by powers of two: two inputs
-    uneven = memory_curve(network.replace(C=weighted), 60)
-    shares = np.array([9, 16]) / 25
-    assert np.abs(uneven.channels - alone.values[:, None] * shares).max() <= SEVERAL
-
-
-@pytest.mark.parametrize("size", [100, 300])
-@pytest.mark.parametrize("ratio", [2.0, -0.25])
-def test_masks_that_are_multiples_by_powers_of_two(size: int, ratio: float) -> None:
-    """They enter as one input, which needs no more than the eigenvalues of the network."""
+@pytest.mark.parametrize("size", [15, 100, 300])
+@pytest.mark.parametrize("ratio", [1.0, 2.0, -0.25, 4 / 3])
+def test_masks_that_are_multiples(size: int, ratio: float) -> None:
+    """By powers of two they enter as one input, which needs no more than its eigenvalues."""
     network = ensembles.normal(size, seed=3).replace(C=np.ones(size))
-    alone = memory_curve(network)
-    both = memory_curve(network.replace(C=np.column_stack([network.C, ratio * network.C])))
-    assert both.diagnostics["solver"] == "lattice"
-    assert both.rank == both.total == size
-    assert both.total_error == 0
+    alone = memory_curve(network, 60)
+    both = memory_curve(network.replace(C=np.column_stack([network.C, ratio * network.C])), 60)
     shares = np.array([1, ratio**2]) / (1 + ratio**2)
     off = np.abs(both.channels - alone.values[:, None] * shares)
     assert np.all(off <= both.channel_errors + alone.error[:, None])
+    if ratio != 4 / 3:
+        assert both.diagnostics["solver"] == "lattice"
+        assert both.rank == both.total == size
+        assert both.total_error == 0
+    if size == 15:
+        assert off.max() <= SEVERAL
 
 
 def test_many_lags_are_left_to_floating_point() -> None:

@@ -60,14 +60,10 @@ def test_processes_give_the_same_bits(result: Sweep, tmp_path) -> None:
 
 
 def test_nothing_is_computed_twice(result: Sweep, store: Path, monkeypatch) -> None:
-    monkeypatch.setattr("memcurve.studies.sweeping.run.evaluate", _must_not_run)
+    monkeypatch.setattr("memcurve.studies.sweeping.run.evaluate", pytest.fail)
     assert outcome(sweep(STUDY, store, executor="serial")) == outcome(result)
     fewer = Study.grid(**AXES | {"seed": [3, 1], "size": 12})  # in another order
     assert sweep(fewer, store, executor="serial").counts["done"] == 16
-
-
-def _must_not_run(case: dict[str, Any]) -> dict[str, Any]:
-    raise AssertionError(f"computed again: {case}")
 
 
 def test_a_failing_case_is_a_row_and_can_be_tried_again(tmp_path, monkeypatch) -> None:
