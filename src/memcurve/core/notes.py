@@ -70,6 +70,16 @@ class Note(str):
         )
 
 
+class Sentences:
+    """Sentences by name, in a table, which are filled with facts."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def __call__(self, name: str, /, **facts: Any) -> str:
+        return self._texts[name].format(**facts)
+
+
 class NoteTexts:
     """Notes by name: sentences in a table for each kind, which are filled with facts."""
 

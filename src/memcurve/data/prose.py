@@ -6,12 +6,14 @@ The code that decides names a kind and gives the facts.
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, get_args
 
-from memcurve.core.notes import NoteTexts, texts_beside
+from memcurve.core.notes import NoteTexts, Sentences, texts_beside
 from memcurve.data.findings import Finding, Level
 
 _TEXTS = texts_beside(__file__)
 #: The note of a name, filled with facts.
 note = NoteTexts(_TEXTS["notes"])
+#: What is wrong with a recording, a model or a question.
+fault = Sentences(_TEXTS["faults"])
 #: Why a measurement ended before it was precise.
 ENDED: dict[str, str] = _TEXTS["ended"]
 #: Sentences of the measurement report.
@@ -23,12 +25,6 @@ def finding(kind: str, *, level: Level | None = None, **facts: Any) -> Finding:
     texts = _TEXTS["findings"][kind]
     message, remedy = (texts[part].format(**facts) for part in ("message", "remedy"))
     return Finding(level or texts["level"], kind.partition(".")[0], message, remedy)
-
-
-def fault(kind: str, /, **facts: Any) -> str:
-    """What is wrong with a recording, a model or a question."""
-    text: str = _TEXTS["faults"][kind]
-    return text.format(**facts)
 
 
 class Collected(list[Finding]):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memcurve.core.arguments import exact_array, require_number, table_entry
-from memcurve.core.notes import Note, NoteTexts, counted, texts_beside
+from memcurve.core.notes import Note, NoteTexts, Sentences, counted, texts_beside
 from memcurve.core.progress import Progress, progress_callback
 from memcurve.core.result import installed_versions
 from memcurve.core.types import Floats
@@ -37,6 +37,7 @@ _REPORT: dict[str, str] = _TEXTS["report"]
 #: Columns that the command and the report show, and what they are called there.
 _HEADS: dict[str, str] = _TEXTS["heads"]
 _note = NoteTexts(_TEXTS["notes"])
+_fault = Sentences(_TEXTS["faults"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,12 +265,6 @@ def layers(
             at = f"{kind.gate}{' or as given' if gates else ', at rest'}"
             notes.append(_note("gated", kind=kind.name, gate=at))
     return ModelMemory(checkpoint.name, tuple(rows), tuple(notes))
-
-
-def _fault(kind: str, /, **facts: Any) -> str:
-    """What is wrong with a model or a question."""
-    text: str = _TEXTS["faults"][kind]
-    return text.format(**facts)
 
 
 def selected(checkpoint: Checkpoint, select: Sequence[str] | str | None) -> list[StoredLayer]:
