@@ -20,7 +20,13 @@ from memcurve.rendering import plot
 
 #: The note of a name in ``notes.toml``, filled with facts.
 note = NoteTexts(texts_beside(__file__, "notes.toml"))
+_FAULTS: dict[str, str] = texts_beside(__file__, "faults.toml")
 _TOTALS = {"memory": "total memory", "forecasting": "total capacity", "Fisher": "total Fisher"}
+
+
+def fault(kind: str, /, **facts: Any) -> str:
+    """What is wrong with a question, in the sentence of ``faults.toml``, filled with facts."""
+    return _FAULTS[kind].format(**facts)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -135,10 +141,7 @@ class MemoryCurve(Result):
         is_lag = isinstance(lag, int | np.integer) and len(self) > 0
         if not is_lag or not self.lags[0] <= lag <= self.lags[-1]:
             span = f"lags {self.lags[0]} to {self.lags[-1]}" if len(self) else "no lags"
-            raise IndexError(
-                f"lag {lag!r:.80} is not on this curve, which has {span}; compute it with a larger "
-                f"`lags`, or take curve[a:b], or curve.values[[…]] for several lags."
-            )
+            raise IndexError(fault("no_such_lag", lag=lag, span=span))
         return float(self.values[lag - int(self.lags[0])])
 
     def _slice(self, wanted: slice) -> MemoryCurve:
@@ -217,21 +220,15 @@ class MemoryCurve(Result):
     def _forgetting(self) -> tuple[float, float]:
         """Mean and variance of J: by traces, or by sums of positive terms around a whole lag."""
         if self.kind != "memory" or self.total_lags is not None or not self.total > 0:
-            raise ValueError(
-                "mean age and spread are of a whole curve of memory that is not zero; got "
-                f"{'a slice' if self.total_lags is not None else self.kind} with a total of "
-                f"{self.total:g}."
-            )
+            what = "a slice" if self.total_lags is not None else self.kind
+            raise ValueError(fault("no_age", what=what, total=self.total))
         inputs = self.channels.shape[1]
         mean = self.total / inputs
         if "squared_traces" in self.diagnostics:
             return mean, 2 * float(self.diagnostics["squared_traces"])
         missing = self.total - math.fsum(self.values)
         if missing > 1e-9 * self.total + self.total_error:
-            raise ValueError(
-                f"mean age and spread take all lags, of which {missing:.3g} of {self.total:.6g} "
-                f"inputs lie beyond those listed; ask for more `lags`."
-            )
+            raise ValueError(fault("age_beyond", missing=missing, total=self.total))
         middle = math.floor(mean)
         offset = self.lags - middle
         later = (2 * offset + 1) * self.values
@@ -302,10 +299,7 @@ def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:
     start, stop = (0 if wanted.start is None else wanted.start), wanted.stop
     whole = all(isinstance(bound, int | np.integer) for bound in (start, stop or 0))
     if not whole or start < 0 or (stop or 0) < 0 or wanted.step not in (None, 1):
-        raise IndexError(
-            f"a curve is sliced by whole lags, from 0 on and one by one, as curve[1:20]; got "
-            f"[{wanted.start}:{stop}:{wanted.step}]."
-        )
+        raise IndexError(fault("slice", start=wanted.start, stop=stop, step=wanted.step))
     return np.asarray((lags >= start) & (lags < (np.inf if stop is None else stop)))
 
 

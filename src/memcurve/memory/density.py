@@ -15,7 +15,7 @@ from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.notes import Note
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import EPS, TINY, Complexes, Floats
-from memcurve.memory.curve import note
+from memcurve.memory.curve import fault, note
 from memcurve.network import LinearNetwork
 from memcurve.network.continuous import ContinuousNetwork, exponential
 from memcurve.rendering import plot
@@ -99,27 +99,18 @@ def memory_density(network: ContinuousNetwork, times: ArrayLike | None = None) -
     (8.0, 72.0)
     """
     if not isinstance(network, ContinuousNetwork):
-        raise TypeError(
-            f"`network` must be a memcurve.ContinuousNetwork, got {type(network).__name__}; in "
-            f"discrete time the question is memcurve.memory_curve."
-        )
+        raise TypeError(fault("discrete", kind=type(network).__name__))
     from scipy.optimize import linear_sum_assignment
 
     poles, notes = controllable_poles(network)
     if len(poles) and not poles.real.max() < 0:
-        raise UnstableNetworkError(
-            f"the network is unstable: an eigenvalue that the input drives has real part "
-            f"{poles.real.max():.6g}. Subtract a multiple of the identity from `A`."
-        )
+        raise UnstableNetworkError(fault("unstable_density", part=poles.real.max()))
     lags = _default_times(poles) if times is None else exact_array(times, "times")
     if lags.ndim != 1 or len(lags) == 0 or not (lags >= 0).all():
         raise ValueError(f"`times` must be a vector of lags from 0 on, got {times!r}.")
     values, error = _density(poles, lags)
     if not np.isfinite(values).all():
-        raise ValueError(
-            f"`times` must be lags that exp(τA) can be computed for, got up to {lags.max():.6g}; "
-            f"by default they end where the memory does."
-        )
+        raise ValueError(fault("late_times", most=lags.max()))
     error += 32 * EPS * values
     rng, A = np.random.default_rng(20_261_118), network.A
     is_triangular = not (np.tril(A, -1).any() and np.triu(A, 1).any())
@@ -134,9 +125,7 @@ def memory_density(network: ContinuousNetwork, times: ArrayLike | None = None) -
         nearby = values_nearby[pairs[1]]
         if not nearby.real.max() < 0:
             raise UncertainResultError(
-                f"`network` must be stable whatever rounding does, got an eigenvalue of real part "
-                f"{poles.real.max():.3g} that it moves to {nearby.real.max():.3g}. Subtract a "
-                f"multiple of the identity from `A`."
+                fault("moved_stability", part=poles.real.max(), moved=nearby.real.max())
             )
         error = np.maximum(error, 10 * np.abs(_density(nearby, lags)[0] - values))
     # ∫τ m dτ = ∫|tr e^(Aτ)|² dτ
@@ -153,9 +142,7 @@ def controllable_poles(network: ContinuousNetwork) -> tuple[Complexes, list[Note
         return np.zeros(0, complex), [note("no_input")]
     poles = spectrum.poles
     if poles is None or len(poles) != spectrum.rank:
-        raise UncertainResultError(
-            f"rounding hides which {spectrum.rank} of {network.size} eigenvalues are controllable."
-        )
+        raise UncertainResultError(fault("hidden_poles", rank=spectrum.rank, size=network.size))
     is_partial = spectrum.rank < network.size
     notes = [note("uncontrollable", rank=spectrum.rank, size=network.size)] * is_partial
     return poles / scale, notes

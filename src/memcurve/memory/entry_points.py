@@ -20,7 +20,7 @@ from memcurve.core.limits import WORK, Work, fits, require_room_for_states
 from memcurve.core.progress import Progress, progress_callback
 from memcurve.inputs import noise as noises
 from memcurve.io.adapters import as_network
-from memcurve.memory.curve import MemoryCurve, NoiseProfile
+from memcurve.memory.curve import MemoryCurve, NoiseProfile, fault
 from memcurve.memory.curves import curves_of
 from memcurve.memory.methods import METHODS, Method
 from memcurve.network.graph import (
@@ -284,10 +284,7 @@ def fisher_curve(
     s = arguments.require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
     subject: LinearNetwork = as_network(network)
     if subject.readout is not None:
-        raise ValueError(
-            "`network` must be read from all its nodes: Fisher memory is a property of the whole "
-            "state; use network.replace(readout=None)."
-        )
+        raise ValueError(fault("partial_fisher"))
     problem = Problem.of(subject, lags, noise=noises.StateNoise(s), kind="Fisher")
     return _warned(ask(problem, method, options=options))
 
@@ -412,10 +409,7 @@ def structural_rank(network: NetworkLike) -> StructuralRank:
     """
     subject = as_network(network)
     if subject.readout is not None:
-        raise ValueError(
-            "`network` must be read from all its nodes: the structural rank of some of them is not "
-            "known; use network.replace(readout=None), whose rank is a bound."
-        )
+        raise ValueError(fault("partial_wiring"))
     A, C = subject.real_pair()
     driven, reached = generically_driven(A, C), np.zeros(len(C), dtype=bool)
     reached[reachable_nodes(A, C)] = True
@@ -473,8 +467,7 @@ def _require_answers(method: Method, problem: Problem) -> None:
     features = [feature for feature in problem.features if feature not in method.answers]
     missing = f"a {problem.kind} curve" if problem.kind not in method.kinds else ", ".join(features)
     raise ValueError(
-        f"`method` {method.name!r} does not support {missing}; take one of "
-        f"{', '.join(map(repr, able))}."
+        fault("unsupported", method=method.name, missing=missing, able=", ".join(map(repr, able)))
     )
 
 
@@ -519,10 +512,7 @@ def one_level(noise: Any) -> Any:
     """The noise, if it is a single level."""
     meant = noises.noise_of(noise)
     if meant is not None and meant.is_family:
-        raise ValueError(
-            f"`noise` must be a single level, got {len(meant.levels)}; a family of levels is "
-            f"memcurve.noise_profile(network, levels)."
-        )
+        raise ValueError(fault("several_levels", count=len(meant.levels)))
     return meant
 
 

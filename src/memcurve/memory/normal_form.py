@@ -14,6 +14,7 @@ from memcurve.core.notes import Note, counted
 from memcurve.core.result import Result
 from memcurve.core.types import Floats
 from memcurve.io.adapters import as_network
+from memcurve.memory.curve import fault
 from memcurve.memory.entry_points import NetworkLike, memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.solve import Analysis, input_normal_realization
@@ -107,16 +108,11 @@ def input_normal(network: NetworkLike) -> InputNormal:
     states = Analysis.of(subject)
     require_room_for_states(len(states), "realization")
     if not states.mask.any():
-        raise ValueError(
-            "`network` has a zero mask: no input drives it, and there is nothing to realize."
-        )
+        raise ValueError(fault("nothing_driven"))
     try:
         A, C, T = input_normal_realization(states)
     except UncertainResultError as error:
-        raise UncertainResultError(
-            f"no input-normal realization in floating point: {error} method='certified' of "
-            f"memory_curve gives the curve without one."
-        ) from None
+        raise UncertainResultError(fault("no_realization", error=error)) from None
     gramian = A @ A.T + C @ C.T - np.eye(len(A))
     # row by row, relative to each state
     own_A, own_C, units = states.of_unit_variance

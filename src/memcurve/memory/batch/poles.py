@@ -21,7 +21,7 @@ import numpy as np
 from memcurve.core.arguments import require_flag
 from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.memory.batch.result import MemoryCurves, require_stable, stacked, truncation_notes
-from memcurve.memory.curve import note
+from memcurve.memory.curve import fault, note
 from memcurve.network.backend import Array, Backend, has_gradient, to_host
 from memcurve.solve import Lags, curve_error, memory_of_poles, validated_lags
 
@@ -70,9 +70,7 @@ def curves_of_poles(
     backend = Backend.of(poles, "poles")
     values = backend.float64(poles, "poles")
     if len(values.shape) == 0 or values.shape[-1] == 0:
-        raise ValueError(
-            f"`poles` must have shape (..., n) with n of at least one, got {tuple(values.shape)}."
-        )
+        raise ValueError(fault("no_poles", shape=tuple(values.shape)))
     lags, paired = validated_lags(lags), require_flag(add_conjugates, "add_conjugates")
     *shape, size = map(int, values.shape)
     stack = int(np.prod(shape, dtype=int))

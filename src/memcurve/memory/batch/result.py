@@ -15,7 +15,7 @@ from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.notes import Note, counted
 from memcurve.core.result import Result
 from memcurve.core.types import Codec, Complexes
-from memcurve.memory.curve import MemoryCurve, note
+from memcurve.memory.curve import MemoryCurve, fault, note
 from memcurve.network.backend import Array, Backend, to_host
 from memcurve.rendering import plot
 from memcurve.solve import MOST_DEFAULT_LAGS
@@ -100,8 +100,7 @@ class MemoryCurves(Result):
         places = np.arange(self._count).reshape(self.shape)
         if len(index) != len(self.shape) or isinstance(places[index], np.ndarray):
             raise IndexError(
-                f"network {network!r} is not in this stack of shape {self.shape}, which takes "
-                f"{len(self.shape)} integers to name a network."
+                fault("no_such_network", network=network, shape=self.shape, axes=len(self.shape))
             )
         curves: dict[str, Any] = {
             name: to_host(getattr(self, name)[(*index, ...)]) for name in _CURVES
@@ -200,9 +199,7 @@ def require_stable(poles: Complexes, argument: str) -> None:
     outside = np.flatnonzero(radius >= 1)
     if len(outside):
         raise UnstableNetworkError(
-            f"unstable: {listed(outside)} of the stack, as far as floating point can tell: "
-            f"`{argument}` has eigenvalues of modulus up to {radius.max():.6g}. Scale them below "
-            f"1, or leave them out; memcurve.memory_curve decides more carefully for one network."
+            fault("unstable_stack", outside=listed(outside), argument=argument, radius=radius.max())
         )
 
 

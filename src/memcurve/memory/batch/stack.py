@@ -20,7 +20,7 @@ from memcurve.core.notes import Note
 from memcurve.core.types import SEED, Complexes, Floats
 from memcurve.memory.batch import result
 from memcurve.memory.batch.poles import lattice_curves
-from memcurve.memory.curve import MemoryCurve, note
+from memcurve.memory.curve import MemoryCurve, fault, note
 from memcurve.memory.entry_points import memory_curve
 from memcurve.network import LinearNetwork, modular
 from memcurve.network.backend import Array, Backend, blocks, has_gradient, to_host
@@ -102,10 +102,7 @@ def memory_curves(A: Any, C: Any = None, lags: int | None = None) -> result.Memo
         networks = result.listed(np.flatnonzero(affected))
         notes.append(note(reason, networks=networks))
         if has_gradient(A):
-            raise UncertainResultError(
-                f"{networks} of the stack cannot be computed with a gradient ({notes[-1]}). Leave "
-                f"them out, or detach `A`."
-            )
+            raise UncertainResultError(fault("no_gradient", networks=networks, why=notes[-1]))
     exact = dict[int, MemoryCurve]()
     for k in np.flatnonzero(~proven).tolist():
         try:
@@ -131,11 +128,7 @@ def memory_curves(A: Any, C: Any = None, lags: int | None = None) -> result.Memo
 def _eigenvalues(backend: Backend, A: Array) -> Array:
     eigvals = getattr(backend.xp.linalg, "eigvals", None)
     if eigvals is None:
-        raise TypeError(
-            f"`A` is an array of {backend.name}, which has no linalg.eigvals; compute the "
-            f"eigenvalues elsewhere and give them to memcurve.memory.batch.curves_of_poles, which "
-            f"needs the array API alone."
-        )
+        raise TypeError(fault("no_eigvals", library=backend.name))
     return backend.complex128(eigvals(A))  # NumPy's may be real
 
 
@@ -193,9 +186,7 @@ def _have_full_rank(backend: Backend, A: Floats, C: Floats, prime: int) -> list[
         off = modular.centred(product(squared, w) - product(power, product(power, w)), prime, xp)
         if bool(to_host(xp.any(off != 0))):
             raise UncertainResultError(
-                f"matrix products of {backend.name} on {backend.device} are not exact for integers "
-                f"below 2**53, so that they cannot decide the rank. Switch the emulation of "
-                f"float64 off, or move `A` to the CPU."
+                fault("inexact_products", library=backend.name, device=backend.device)
             )
         return squared
 
@@ -238,11 +229,7 @@ def _flat(backend: Backend, A: Array, C: Any) -> tuple[tuple[int, ...], Array, N
         return shape, A, np.broadcast_to(drawn, (stack, size))
     mask = exact_array(C if Backend.of(C, "C").xp is np else to_host(C), "C")
     if mask.shape not in ((size,), (*shape, size)):
-        raise ValueError(
-            f"`C` must have shape ({size},), or {(*shape, size)} with a mask for each network, to "
-            f"fit `A`; got {mask.shape}. Networks of several inputs go one by one, through "
-            f"memcurve.memory_curve."
-        )
+        raise ValueError(fault("masks", size=size, shape=(*shape, size), got=mask.shape))
     return shape, A, np.broadcast_to(mask, (*shape, size)).reshape(stack, size)
 
 

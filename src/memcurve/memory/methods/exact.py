@@ -11,6 +11,7 @@ from typing import Any
 from memcurve.core.arguments import require_choice, require_limit, require_number
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import WORK, Work
+from memcurve.memory.curve import fault
 from memcurve.memory.methods.method import EVERYTHING, declared
 from memcurve.solve import SOLVERS, Answer, Problem, answered
 from memcurve.solve import certified as enclosed
@@ -77,9 +78,7 @@ def certified(problem: Problem, *, certify_up_to: int = 1000) -> Answer:
     certify_up_to = require_limit(certify_up_to, "certify_up_to")
     if len(problem.states) > certify_up_to:
         raise UncertainResultError(
-            f"method 'certified' is limited to `certify_up_to`={certify_up_to} reachable states, "
-            f"since its time grows with their fourth power, got {len(problem.states)}. Raise the "
-            f"limit if you can wait, or use method='exact'."
+            fault("certify_limit", limit=certify_up_to, states=len(problem.states))
         )
     answer = enclosed(problem)
     answer.options["certify_up_to"] = certify_up_to

@@ -17,6 +17,7 @@ from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import Work, one_thread
 from memcurve.core.notes import Note, texts_beside
 from memcurve.core.types import Floats
+from memcurve.memory.curve import fault
 from memcurve.memory.curve import note as noted
 from memcurve.solve import Answer, Feature, Problem
 
@@ -165,9 +166,7 @@ def dense_single_input(problem: Problem) -> tuple[Any, Any]:
     states = problem.analysis.everything
     largest = float(abs(states.mask).max())
     if largest == 0:
-        raise UncertainResultError(
-            "the mask is zero, so this method has no input; method='exact' gives 0."
-        )
+        raise UncertainResultError(fault("zero_mask"))
     scale = 1.0 if 1e-100 < largest < 1e100 else largest
     return states.dense, states.mask[:, 0] / scale
 
@@ -176,19 +175,13 @@ def require_stable(problem: Problem) -> None:
     """Raise where LAPACK's eigenvalues say that the network is unstable."""
     radius = float(np.abs(problem.analysis.all_eigenvalues).max(initial=0.0))
     if radius >= 1:
-        raise UnstableNetworkError(
-            f"the network is unstable as far as floating point can tell: its spectral radius is "
-            f"{radius:.6g}. Scale `A` below 1."
-        )
+        raise UnstableNetworkError(fault("seems_unstable", radius=radius))
 
 
 def require_driven(problem: Problem) -> None:
     """Raise where no state that is read is ever driven, or the network is unstable."""
     if not problem.is_driven:
-        raise UncertainResultError(
-            "no input reaches the states that are read, or none of them is in the range of the "
-            "number format, so this method cannot be applied; method='exact' gives 0."
-        )
+        raise UncertainResultError(fault("nothing_read"))
     require_stable(problem)
 
 
@@ -197,9 +190,7 @@ def krylov_columns(size: int, truncation: int | None, lags: int | None) -> int:
     if truncation is None:
         return max(5 * size, lags or 0)
     if require_size(truncation, "truncation") < size:
-        raise ValueError(
-            f"`truncation` must be at least the number of states {size}, got {truncation}."
-        )
+        raise ValueError(fault("truncation", size=size, truncation=truncation))
     if lags is not None and lags > truncation:
         raise ValueError(f"`lags` must be at most `truncation`={truncation}, got {lags}.")
     return int(truncation)

@@ -22,6 +22,7 @@ from memcurve.core import arguments
 from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.limits import Work, require_room_for_array
 from memcurve.core.types import Complexes, Floats
+from memcurve.memory.curve import fault
 from memcurve.memory.methods.method import EVERYTHING, VARIANTS, declared, estimate, require_driven
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import ORDINARY
@@ -67,17 +68,11 @@ def montecarlo(
     states, samples = network.states, arguments.require_size(samples, "samples")
     count = problem.lags or min(5 * states, max(1, samples // 2))
     if samples <= count or (covariance == "sample" and samples <= states):
-        raise ValueError(
-            f"`samples` must exceed the number of lags {count} and of states {states}, got "
-            f"{samples}; simulate longer or ask for fewer lags."
-        )
+        raise ValueError(fault("samples", count=count, states=states, samples=samples))
     is_plain, radius = problem.is_plain, None
     if not is_plain:
         if covariance != "sample":
-            raise ValueError(
-                "method 'montecarlo' takes covariance='sample' for coloured input, noise, several "
-                f"inputs or readouts; got {covariance!r}."
-            )
+            raise ValueError(fault("covariance", covariance=covariance))
         require_driven(problem)
     elif (poles := problem.analysis.spectrum.poles) is not None:
         radius = float(np.abs(poles).max(initial=0.0))
@@ -141,9 +136,7 @@ def in_range(x: Floats) -> tuple[Floats, float]:
     """States over a power of two, and that, where their squares overflow or vanish in float64."""
     largest = float(np.abs(x).max(initial=0.0))
     if not largest < math.inf:
-        raise UncertainResultError(
-            "the simulated states overflow; scale `A` down, or use method='exact'."
-        )
+        raise UncertainResultError(fault("states_overflow"))
     if largest == 0 or ORDINARY[0] <= largest <= ORDINARY[1]:
         return x, 1.0
     exponent = min(max(math.frexp(largest)[1], -1021), 1021)  # whose inverse is a number too
@@ -199,8 +192,5 @@ def montecarlo_bias(
 def _poles(analysis: Analysis) -> Complexes:
     poles, shifted = analysis.spectrum.poles, analysis.spectrum.response is not None
     if poles is None or shifted or np.abs(poles).max(initial=0.0) >= 1:
-        raise UncertainResultError(
-            "the poles of this network are too uncertain for a simulation in standardised "
-            "coordinates; use method='certified'."
-        )
+        raise UncertainResultError(fault("uncertain_poles"))
     return poles

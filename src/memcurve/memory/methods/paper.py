@@ -31,6 +31,7 @@ from memcurve.core import arguments
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import Work, require_room_for_array
 from memcurve.core.types import EPS, Floats
+from memcurve.memory.curve import fault
 from memcurve.memory.methods import method
 from memcurve.network import masks as mask_table
 from memcurve.network.krylov import arnoldi_basis, krylov_matrix
@@ -67,10 +68,7 @@ def naive(problem: Problem, *, inverse: str = "solve", ridge: float = 1e-9) -> A
     try:
         if inverse == "projector":
             if not problem.is_plain:
-                raise ValueError(
-                    "`inverse` 'projector' is for one white input without noise, read from all "
-                    "nodes; take another."
-                )
+                raise ValueError(fault("projector"))
             memory, condition = _projected(problem)
         else:
             if problem.is_plain:
@@ -81,10 +79,8 @@ def naive(problem: Problem, *, inverse: str = "solve", ridge: float = 1e-9) -> A
             memory = np.einsum("ij,ij->j", X, invert(G, X, ridge))
             memory = memory.reshape(-1, len(problem.processes))
     except np.linalg.LinAlgError as error:
-        raise UncertainResultError(
-            f"method 'naive' with inverse={inverse!r} fails: {error} (condition number of the "
-            f"{inverted} {condition:.1e}). Use method='exact', which does not form it."
-        ) from None
+        facts = {"inverse": inverse, "inverted": inverted, "condition": condition}
+        raise UncertainResultError(fault("singular_gramian", error=error, **facts)) from None
     return method.estimate(
         memory,
         f"inverts a {inverted} of condition number {condition:.1e}",
@@ -169,8 +165,7 @@ def neutral(problem: Problem) -> Answer:
         memory = np.einsum("ij,ij->j", X.conj(), np.linalg.solve(L, X)).real
     except np.linalg.LinAlgError as error:
         raise UncertainResultError(
-            f"method 'neutral' fails: {error} in L_A (condition number {condition:.1e}; repeated "
-            f"eigenvalues make it singular). Use method='exact'."
+            fault("singular_eigenvalues", error=error, condition=condition)
         ) from None
     return method.estimate(
         memory,
@@ -271,9 +266,7 @@ def _subspace_memory(A: Floats, C: Floats, truncation: int) -> Floats:
     """Diagonal of the projector on the rows of the Krylov matrix, to all ``truncation`` lags."""
     K = krylov_matrix(A, C, truncation)
     if not np.isfinite(K).all():
-        raise UncertainResultError(
-            "the responses overflow, so that they have no singular vectors; use method='exact'."
-        )
+        raise UncertainResultError(fault("responses_overflow"))
     W = np.linalg.svd(K, full_matrices=False)[2]
     return np.asarray(np.einsum("ij,ij->j", W, W))
 
