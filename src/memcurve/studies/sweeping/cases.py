@@ -22,7 +22,6 @@ import numpy as np
 from memcurve.core import arguments
 from memcurve.core.errors import UncertainResultError, rank_among_notes
 from memcurve.core.limits import one_thread
-from memcurve.core.notes import texts_beside
 from memcurve.inputs import White, parse, processes_for
 from memcurve.inputs import noise as noises
 from memcurve.io import load_driven, with_leak
@@ -31,6 +30,7 @@ from memcurve.network import LinearNetwork, ensembles
 from memcurve.network.ensembles import ENSEMBLES, SPARSE_FROM
 from memcurve.network.masks import MASKS, is_random
 from memcurve.solve import Analysis
+from memcurve.studies.sweeping.store import TEXTS, fault
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,6 @@ _COMPUTED: dict[str, Callable[[AnsweredCase], Any]] = {
     "largest_error": lambda answer: answer.curve.error.max(initial=0.0),
     "error_against_exact": lambda answer: answer.error_against_exact,
 }
-#: Notes, conclusions and names, by kind.
-TEXTS: dict[str, Any] = texts_beside(__file__, "sentences.toml")
 #: What a case can keep.
 QUANTITIES = {n: Quantity(of=of, **TEXTS["quantities"][n]) for n, of in _COMPUTED.items()}
 #: The largest whole number that the store and all formats of tables hold.
@@ -132,10 +130,7 @@ def _tidy_noise(noise: Any) -> float | str | None:
 def _tidy_input(text: Any) -> str | None:
     """The input process as words without blanks, None for white."""
     if isinstance(text, str) and text.strip().lower().startswith("series:"):
-        raise ValueError(
-            f"`input` must say all there is to know, and a file may change between runs; got "
-            f"{text!r}. Give its autocovariance as acov:1,0.5,…, or a process fitted to it."
-        )
+        raise ValueError(fault("series", text=text))
     return None if isinstance(parse(text), White) else "".join(text.lower().split())
 
 
@@ -161,10 +156,7 @@ def _tidy_options(options: Any) -> dict[str, Any]:
         # as JSON has them; what JSON lacks is refused
         return dict(sorted(json.loads(json.dumps(dict(options), allow_nan=False)).items()))
     except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"`options` must hold numbers, words and lists of them, so that they can be stored; "
-            f"got {options!r} ({error})."
-        ) from None
+        raise TypeError(fault("options", options=options, error=error)) from None
 
 
 #: How each field gets its one form.
@@ -239,10 +231,8 @@ class Case:
         fields = dict(vars(self))
         for name in sorted(self.ensemble_options.keys() & set(LIFTED)):
             if fields[name] is not None:
-                raise ValueError(
-                    f"`{name}` must be given once, got {fields[name]!r} and, among the options of "
-                    f"ensemble {self.ensemble!r}, {self.ensemble_options[name]!r}."
-                )
+                facts = {"got": fields[name], "other": self.ensemble_options[name]}
+                raise ValueError(fault("twice", name=name, ensemble=self.ensemble, **facts))
         if self.file is not None:
             fields |= self._of_file()
         for name, tidy in TIDY.items():
@@ -255,14 +245,11 @@ class Case:
         if unknown:
             taken = ", ".join(METHODS[self.method].options) or "none"
             raise TypeError(
-                f"method {self.method!r} takes the options {taken}; got {', '.join(unknown)}."
+                fault("method_options", method=self.method, taken=taken, unknown=", ".join(unknown))
             )
         if self.seed is None and (self.inputs > 1 or draws(self.ensemble, self.mask, self.method)):
             source = f"file {self.file!r}" if self.file else f"ensemble {self.ensemble!r}"
-            raise ValueError(
-                f"`seed` must be given, since the case draws at random ({source}, mask "
-                f"{self.mask!r}, method {self.method!r}); add e.g. seed=1."
-            )
+            raise ValueError(fault("no_seed", source=source, mask=self.mask, method=self.method))
 
     def _of_file(self) -> dict[str, Any]:
         """What a case knows of its file, which must be what it was when the case was made."""
@@ -277,9 +264,7 @@ class Case:
         state = path.stat()
         states, digest = _states_and_digest(path.resolve(), state.st_mtime_ns, state.st_size)
         if self.digest not in (None, digest):
-            raise ValueError(
-                f"`file` {path} is not what it was when the study was begun; run the sweep again."
-            )
+            raise ValueError(fault("changed_file", path=path))
         return {"file": str(path), "size": states, "digest": digest}
 
     @property

@@ -4,7 +4,8 @@ import math
 from typing import Any
 
 from memcurve.core.notes import counted
-from memcurve.studies.sweeping.cases import QUANTITIES, TEXTS
+from memcurve.studies.sweeping.cases import QUANTITIES
+from memcurve.studies.sweeping.store import TEXTS
 from memcurve.studies.sweeping.tables import SAME, CaseTable, number_text
 
 PROSE: dict[str, str] = TEXTS["conclusions"]

@@ -29,7 +29,7 @@ from memcurve.core.arguments import require_number, require_size, table_entry
 from memcurve.core.limits import blas_libraries
 from memcurve.core.optional import optional
 from memcurve.core.result import installed_versions
-from memcurve.studies.sweeping.store import CaseOutcome
+from memcurve.studies.sweeping.store import CaseOutcome, fault
 
 Job = Callable[[dict[str, Any]], dict[str, Any]]
 #: Key and content, as JSON, of a case without a result.
@@ -84,8 +84,7 @@ class CaseRunner:
         for package, version in versions().items():
             if version != (ours := self.versions[package]):
                 raise UnusableWorkerError(
-                    f"a worker has {package} {version}, not {ours}, so results could differ; "
-                    f"install the versions of the driver on all workers."
+                    fault("worker_version", package=package, version=version, ours=ours)
                 )
         # one BLAS thread: more are slower here, and another number of them gives other digits
         with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
@@ -146,10 +145,7 @@ class WorkerProcess:
             except WorkerDiedError as death:
                 if not death.was_killed:  # by itself, as it would again
                     break
-        raise UnusableWorkerError(
-            f"no worker process could be started; a script must start a sweep under `if __name__ "
-            f"== '__main__':`. {_KEPT}"
-        )
+        raise UnusableWorkerError(fault("no_process", kept=_KEPT))
 
     def call(
         self, function: Callable[..., Any], *arguments: Any, limit: float | None = None
@@ -361,8 +357,7 @@ class DaskPool(Pool):
             )
         except (OSError, TimeoutError, ValueError) as error:
             raise ConnectionError(
-                f"no Dask scheduler answers at {self._address} ({error}); start one with `dask "
-                f"scheduler`, or check the address."
+                fault("no_scheduler", address=self._address, error=error)
             ) from error
         try:
             self._client.wait_for_workers(1, timeout=self._timeout)
@@ -449,14 +444,9 @@ def open_executor(
     if workers is not None:
         require_size(workers, "workers")
         if executor != "processes":
-            raise ValueError(
-                f"`workers` is for executor='processes' alone, got {workers} with {executor!r}."
-            )
+            raise ValueError(fault("workers", workers=workers, executor=executor))
     if (address is not None) != (executor == "dask"):
-        raise ValueError(
-            f"`address` is that of a Dask scheduler, for executor='dask' alone, which needs one; "
-            f"got {address!r} with {executor!r}."
-        )
+        raise ValueError(fault("address", address=address, executor=executor))
     require_number(dask_timeout, "dask_timeout", "of seconds above 0", lambda s: s > 0)
     pools: dict[str, Callable[[], Pool]] = {
         "serial": SerialPool,

@@ -13,8 +13,9 @@ import numpy as np
 from memcurve.memory import METHODS
 from memcurve.rendering import plot
 from memcurve.rendering.report.document import Chart, Series
-from memcurve.studies.sweeping.cases import QUANTITIES, TEXTS, number_of_states
+from memcurve.studies.sweeping.cases import QUANTITIES, number_of_states
 from memcurve.studies.sweeping.cases import label as label_of
+from memcurve.studies.sweeping.store import TEXTS
 from memcurve.studies.sweeping.tables import CaseTable, is_numeric, number_text, texts
 
 if TYPE_CHECKING:

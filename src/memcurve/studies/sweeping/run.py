@@ -13,7 +13,7 @@ from memcurve.studies.sweeping.cases import evaluate
 from memcurve.studies.sweeping.engine import run_cases
 from memcurve.studies.sweeping.executors import Job, open_executor
 from memcurve.studies.sweeping.result import Runs, Sweep
-from memcurve.studies.sweeping.store import CaseResult, Cases, Store
+from memcurve.studies.sweeping.store import CaseResult, Cases, Store, fault
 from memcurve.studies.sweeping.studies import Study
 
 #: Cases of a sweep at most, whose rows are held in memory. Doubled: 3 GB, and a minute to look up
@@ -72,10 +72,8 @@ def sweep(
         study = Study.load(study)
     if study.count > MOST_CASES:
         longest = max(study.axes, key=lambda axis: len(study.axes[axis]))
-        raise ValueError(
-            f"`study` must have at most {MOST_CASES:,} cases, got {study.count:,}; {longest} alone "
-            f"has {len(study.axes[longest]):,} values. Sweep parts of it, into one store."
-        )
+        facts = {"count": study.count, "axis": longest, "values": len(study.axes[longest])}
+        raise ValueError(fault("many_cases", most=MOST_CASES, **facts))
     rows, runs = finished_cases(
         evaluate, study.name, study.text, study.keyed, store,
         executor=executor, workers=workers, address=address, retry_failed=retry_failed,

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from filelock import FileLock, Timeout
 
+from memcurve.core.notes import texts_beside
 from memcurve.core.result import plain
 
 #: Marks the file as a store of sweeps ("MCsw"), so that no other database is ever written to.
@@ -46,6 +47,13 @@ _READ_AT_ONCE = 200
 #: Makes the cases of a study, by key and content, as often as it is called: there may be millions.
 Cases = Callable[[], Iterable[tuple[str, dict[str, Any]]]]
 Status = Literal["pending", "done", "failed"]
+#: Sentences of sweeps and what is called how, by kind.
+TEXTS: dict[str, Any] = texts_beside(__file__, "sentences.toml")
+
+
+def fault(kind: str, /, **facts: Any) -> str:
+    """What is wrong with a sweep, in the sentence of its kind, filled with facts."""
+    return str(TEXTS["faults"][kind].format(**facts))
 
 
 class CaseOutcome(NamedTuple):
@@ -115,9 +123,7 @@ class Store(contextlib.AbstractContextManager["Store"]):
                 path = Path(undo.enter_context(folder), "sweep.sqlite")
             file = Path(path)
             if read_only and not file.is_file():
-                raise FileNotFoundError(
-                    f"{file}: there is no such store; check the path, or run the sweep first."
-                )
+                raise FileNotFoundError(fault("no_store", file=file))
             if not read_only:
                 undo.enter_context(_writer_lock(file))
             with _explained(file):
@@ -198,14 +204,9 @@ def _writer_lock(path: Path) -> Iterator[None]:
         path.parent.stat()  # filelock would make the folder
         lock.acquire(blocking=False)
     except Timeout:
-        raise OSError(
-            f"another sweep is writing to {path}; wait for it or give another --store."
-        ) from None
+        raise OSError(fault("locked", path=path)) from None
     except (OSError, NotImplementedError) as error:
-        raise OSError(
-            f"{path}: cannot be written ({error}); check that its folder exists, may be written "
-            f"to, has room and is on a local disk, or give another --store."
-        ) from error
+        raise OSError(fault("unwritable", path=path, error=error)) from error
     try:
         yield
     finally:
@@ -222,15 +223,8 @@ def _explained(path: Path) -> Iterator[None]:
         if code is None:  # a mistake in this package, not in the file
             raise
         if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise ValueError(
-                f"{path} is damaged, or no store of sweeps ({error}); nothing was changed in it. "
-                f"Restore it from a copy or give another --store."
-            ) from error
-        raise OSError(
-            f"{path}: {error}; check that its disk has room, that it and its folder may be written "
-            f"to, and that no other program holds it. Finished cases are saved; run the same "
-            f"command again to continue."
-        ) from error
+            raise ValueError(fault("damaged", path=path, error=error)) from error
+        raise OSError(fault("store_error", path=path, error=error)) from error
 
 
 def _require_store(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> None:
@@ -245,10 +239,7 @@ def _require_store(connection: sqlite3.Connection, path: Path, *, read_only: boo
     if not is_empty and number("PRAGMA application_id") != APPLICATION_ID:
         raise ValueError(f"{path} is a database of another program; give another --store.")
     if not is_empty and (version := number("PRAGMA user_version")) != SCHEMA_VERSION:
-        raise ValueError(
-            f"{path} is of format {version}, not {SCHEMA_VERSION}, the only one that this memcurve "
-            f"reads; use the version that wrote it, or give another --store."
-        )
+        raise ValueError(fault("store_format", path=path, version=version, own=SCHEMA_VERSION))
     if not read_only:
         connection.execute("PRAGMA journal_mode = WAL")  # readers never wait
         # every commit reaches the disk: not even a power cut loses a result

@@ -16,6 +16,7 @@ import numpy as np
 from memcurve.core.arguments import require_flag, require_size
 from memcurve.io import NETWORK_FORMATS, name_as_text
 from memcurve.studies.sweeping.cases import TIDY, USUAL, Case, label, tidy_keep
+from memcurve.studies.sweeping.store import fault
 
 #: What can be varied, in the order of tables.
 AXES = (
@@ -143,8 +144,7 @@ class Study:
             path = LIBRARY / f"{source}.toml"
         if not path.is_file():
             raise FileNotFoundError(
-                f"{os.fspath(source)}: there is no such study file; check the path, or use a "
-                f"built-in study: {', '.join(shipped())}."
+                fault("no_study", source=os.fspath(source), names=", ".join(shipped()))
             )
         return cls.from_text(path.read_bytes(), name_as_text(path.stem), quick=quick)
 
@@ -160,10 +160,7 @@ class Study:
             study = cls(name=name, text=text, **_checked(content))
             study._require_cases()
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ValueError(
-                f"{name}: is not TOML: {error}; a study is written like `[grid]`, then `size = "
-                f"[50, 100]`, one axis per line."
-            ) from None
+            raise ValueError(fault("no_toml", name=name, error=error)) from None
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
         return study

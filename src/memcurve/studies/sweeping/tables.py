@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from memcurve.core.notes import Note, NoteTexts, counted
-from memcurve.studies.sweeping.cases import QUANTITIES, TEXTS, label, number_of_states
-from memcurve.studies.sweeping.store import CaseResult
+from memcurve.studies.sweeping.cases import QUANTITIES, label, number_of_states
+from memcurve.studies.sweeping.store import TEXTS, CaseResult
 from memcurve.studies.sweeping.studies import AXES, Study
 
 #: Totals that differ by less count as equal. Doubled: hardly a change.
