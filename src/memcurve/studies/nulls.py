@@ -195,10 +195,7 @@ def shuffle_signs(network: Any, *, seed: arguments.Seed, of: str = "edges") -> L
         of_node[edges.source] = signs
         if (of_node[edges.source] != signs).any():
             node = edges.source[np.argmax(of_node[edges.source] != signs)]
-            raise ValueError(
-                f"`of` must be 'edges' here: node {edges.subject.names([node])[0]} has outgoing "
-                f"weights of both signs."
-            )
+            raise ValueError(PROSE["signs of a node"].format(node=edges.subject.names([node])[0]))
         senders = np.flatnonzero(of_node)
         of_node[senders] = rng.permutation(of_node[senders])
         drawn = of_node[edges.source]
@@ -330,25 +327,17 @@ class _Kinds(NamedTuple):
         if blocks is not None:
             given = np.asarray(blocks)
             if given.shape != (edges.size,):
-                raise ValueError(
-                    f"`blocks` must have one entry for each of the {edges.size} nodes, got shape "
-                    f"{given.shape}."
-                )
+                raise ValueError(PROSE["blocks"].format(size=edges.size, shape=given.shape))
             missing = [k for k, one in enumerate(given.tolist()) if one is None or one != one]
             if missing:
-                raise ValueError(
-                    f"`blocks` must have an entry for each node, got {given.tolist()[missing[0]]} "
-                    f"at index {missing[0]} ({len(missing)} such); give these a block of their own."
-                )
+                facts = {"got": given.tolist()[missing[0]], "place": missing[0]}
+                raise ValueError(PROSE["missing block"].format(count=len(missing), **facts))
             names, block = np.unique(given, return_inverse=True)
             block, count = block.astype(np.int32), len(names)
         if positions is not None:
             places = arguments.exact_array(positions, "positions")
             if places.ndim not in (1, 2) or len(places) != edges.size or np.iscomplexobj(places):
-                raise ValueError(
-                    f"`positions` must have one row of real numbers for each of the {edges.size} "
-                    f"nodes, got shape {np.shape(places)}."
-                )
+                raise ValueError(PROSE["positions"].format(size=edges.size, shape=np.shape(places)))
             coordinates = np.ascontiguousarray(places.reshape(len(places), -1).T)
             shares = np.arange(1, arguments.require_size(bins, "bins")) / bins
             if len(edges.source):

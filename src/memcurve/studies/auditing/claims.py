@@ -201,10 +201,7 @@ def claimed_number(claimed: Any) -> tuple[float, float]:
     except InvalidOperation:
         number = deviation = Decimal("nan")
     if not (number + deviation).is_finite() or abs(number) > Decimal("1e12"):
-        raise ValueError(
-            f"`claimed` must be a total memory, a finite number such as 98.7 or '61.3 ± 0.4'; got "
-            f"{claimed!r}."
-        )
+        raise ValueError(say("faults.claimed", claimed=claimed))
     exponent = number.as_tuple().exponent
     assert isinstance(exponent, int)
     value = float(number)

@@ -116,11 +116,8 @@ class Audit(Reported):
     def exact(self) -> MemoryCurve:
         """The curve; an error if it was not computed."""
         if self.curve is None:
-            raise ValueError(
-                f"the memory curve without noise was not computed: "
-                f"{next(iter(self.left_out.values()), 'the network is too large')}. "
-                f"`usable.rows` has the curves under noise."
-            )
+            reason = next(iter(self.left_out.values()), "the network is too large")
+            raise ValueError(say("faults.no_curve", reason=reason))
         return self.curve
 
     @cached_property

@@ -106,11 +106,7 @@ def audit(
     seed = require_limit(seed, "seed")
     one_level(noise)
     if is_driven(network):
-        raise ValueError(
-            "`network` must be linear for an audit; memcurve.measurement_report measures one that "
-            "is driven, memcurve.as_network gives its linear network for small inputs, and "
-            "memcurve.capacities has every capacity of a StateAffineNetwork."
-        )
+        raise ValueError(say("faults.nonlinear"))
     if network is None:
         network = sparse_normal(100, spectral_radius=0.9, density=0.1, seed=1)
     subject = as_network(network)
@@ -245,11 +241,7 @@ def _require_time_for(network: LinearNetwork) -> None:
     largest = max(map(len, separate_parts(analysis.stored)))
     seconds = estimated_cost(largest).seconds
     if seconds > MOST_SECONDS:
-        raise TooLargeError(
-            f"`network` must be smaller for a curve without noise: it takes all eigenvalues, and "
-            f"those of {largest:,} states take about {in_words(seconds)}; memcurve.memory_curve "
-            f"computes it."
-        )
+        raise TooLargeError(say("faults.long", largest=largest, time=in_words(seconds)))
 
 
 def _at_scale(
