@@ -36,15 +36,6 @@ from memcurve.network.tall import backend_of
 from memcurve.solve import Analysis, Problem, Spectrum, is_usable_memory
 
 MOST_HORIZONS = 100_000
-#: Why a question takes dense matrices, and what can be computed for larger networks.
-FULL_RANK = (
-    "process noise drives every state, so that their covariance has full rank and no low-rank "
-    "model. Observation noise, `noise=1e-3`, works for far larger sparse networks"
-)
-WITHOUT_NOISE = (
-    "noise-free curves take all eigenvalues. For larger sparse networks there are usable memory, "
-    "`noise=1e-3`, memcurve.rank and memcurve.structural_rank"
-)
 
 
 class SystemLike(Protocol):
@@ -323,10 +314,7 @@ def noise_profile(
     50.0
     """
     if isinstance(levels, noises.Noise):
-        raise TypeError(
-            f"`levels` must be standard deviations, with state_noise=True for process noise; got "
-            f"{levels!r}. A curve under it is memory_curve(network, noise=…)."
-        )
+        raise TypeError(fault("levels", levels=levels))
     chosen = np.logspace(-20, 0, 81) if levels is None else levels
     is_process = arguments.require_flag(state_noise, "state_noise")
     kind = noises.StateNoise if is_process else noises.ObservationNoise
@@ -489,9 +477,9 @@ def _require_room(method: Method, problem: Problem, options: Mapping[str, Any]) 
         states = len(problem.states)
         if problem.is_plain and states and (sparse or fits(states, Work(2, 0, 0), columns=0)):
             states = max(map(len, separate_parts(problem.states.stored)))
-    reason = WITHOUT_NOISE if problem.noise is None else ""
+    reason = fault("without_noise") if problem.noise is None else ""
     if problem.noise is not None and problem.noise.state(np.ones(1)).any():
-        reason = FULL_RANK
+        reason = fault("full_rank")
     require_room_for_states(states, work, columns=columns, reason=reason)
 
 

@@ -461,10 +461,7 @@ def _models(given: Any, blocks: Any = None) -> dict[str, tuple[str, dict[str, An
         ]
         label = f"{name}({', '.join(words)})" if words else name
         if label in models and canonical(models[label]) != canonical((name, options)):
-            raise ValueError(
-                f"`nulls` must not have {label!r} twice, with different arrays; compare them one "
-                f"by one."
-            )
+            raise ValueError(PROSE["twice"].format(label=label))
         models[label] = name, dict(options)
     if not models:
         raise ValueError(f"`nulls` must name at least one of {', '.join(NULLS)}; got none.")

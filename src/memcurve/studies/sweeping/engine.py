@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any, NamedTuple, Self
 
 from memcurve.studies.sweeping import executors
-from memcurve.studies.sweeping.store import CaseOutcome, Cases, Store, one_line
+from memcurve.studies.sweeping.store import CaseOutcome, Cases, Store, fault, one_line
 
 #: Cases queued per worker. Doubled: more to hold in memory.
 _CASES_PER_WORKER = 8
@@ -220,7 +220,5 @@ def _unusable(error: BaseException) -> OSError:
     if isinstance(error, OSError):  # which says so itself
         return error
     packages = " ".join(f"{name}=={version}" for name, version in executors.versions().items())
-    return executors.UnusableWorkerError(
-        f"the workers could not run the job ({one_line(f'{type(error).__name__}: {error}')}); they "
-        f"need the modules of the job and the versions of the driver: pip install {packages}"
-    )
+    why = one_line(f"{type(error).__name__}: {error}")
+    return executors.UnusableWorkerError(fault("unusable", why=why, packages=packages))

@@ -422,10 +422,8 @@ class DaskPool(Pool):
                     self.workers, self._last_seen = processes, time.monotonic()
 
     def _no_workers(self) -> ConnectionError:
-        return ConnectionError(
-            f"no Dask worker at {self._address} for {self._timeout:g} s; start some with `dask "
-            f"worker {self._address}`. {_KEPT}"
-        )
+        facts = {"address": self._address, "seconds": self._timeout, "kept": _KEPT}
+        return ConnectionError(fault("no_workers", **facts))
 
     def _disconnected(self) -> ConnectionError:
         where = self._address
