@@ -27,6 +27,7 @@ from memcurve.core.notes import counted
 from memcurve.core.optional import optional
 from memcurve.core.types import Floats
 from memcurve.data.prose import fault
+from memcurve.io.adapters import comes_from
 from memcurve.io.adapters.reservoirs import drawn_reservoir
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
@@ -403,9 +404,9 @@ def as_model(model: Any, *, start: Any = None, inputs: int | None = None) -> Mod
         made = _itself
     elif isinstance(model, LinearNetwork | NonlinearNetwork | StateAffineNetwork):
         made = Network
-    elif _comes_from(model, "torch.nn"):
+    elif comes_from(model, "torch.nn"):
         made = Torch
-    elif _comes_from(model, "reservoirpy"):
+    elif comes_from(model, "reservoirpy"):
         made = Reservoirpy
     elif callable(model):
         made = Function if start is None else Step
@@ -429,10 +430,6 @@ def is_driven(model: Any) -> bool:
         return True
     if isinstance(model, NonlinearNetwork):
         return model.activation != "identity"
-    if _comes_from(model, "torch.nn"):
+    if comes_from(model, "torch.nn"):
         return not {"RNN", "RNNCell"} & {parent.__name__ for parent in type(model).__mro__}
     return inspect.isfunction(model) or inspect.ismethod(model)
-
-
-def _comes_from(model: Any, package: str) -> bool:
-    return any(f"{c.__module__}.".startswith(f"{package}.") for c in type(model).__mro__)

@@ -118,11 +118,15 @@ def _adapter(obj: Any) -> Adapter:
     for kinds, adapter in _OWN:
         if isinstance(obj, kinds):
             return adapter
-    for parent in type(obj).__mro__:
-        for package, adapter in _FOREIGN.items():
-            if f"{parent.__module__}.".startswith(f"{package}."):
-                return adapter
+    for package, adapter in _FOREIGN.items():
+        if comes_from(obj, package):
+            return adapter
     raise TypeError(fault("kind", got=_described(obj), remedy=_remedy(obj)))
+
+
+def comes_from(obj: Any, package: str) -> bool:
+    """Whether an object's class, or one it is derived from, is of a package."""
+    return any(f"{kind.__module__}.".startswith(f"{package}.") for kind in type(obj).__mro__)
 
 
 def _remedy(obj: Any) -> str:
