@@ -13,20 +13,16 @@ from numpy.typing import NDArray
 
 from memcurve.core import cells
 from memcurve.core.arguments import require_number
-from memcurve.core.notes import Note, NoteTexts, texts_beside
+from memcurve.core.notes import Note, NoteTexts, Sentences, texts_beside
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import EPS, Floats, Free, Integers
 from memcurve.rendering import plot
 
 #: The note of a name in ``notes.toml``, filled with facts.
 note = NoteTexts(texts_beside(__file__, "notes.toml"))
-_FAULTS: dict[str, str] = texts_beside(__file__, "faults.toml")
+#: What is wrong with a question.
+fault = Sentences(texts_beside(__file__, "faults.toml"))
 _TOTALS = {"memory": "total memory", "forecasting": "total capacity", "Fisher": "total Fisher"}
-
-
-def fault(kind: str, /, **facts: Any) -> str:
-    """What is wrong with a question, in the sentence of ``faults.toml``, filled with facts."""
-    return _FAULTS[kind].format(**facts)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memcurve import memory_curve
-from memcurve.core.notes import texts_beside
+from memcurve.core.notes import Sentences, texts_beside
 from memcurve.core.progress import Progress, tracked
 from memcurve.core.types import EPS
 from memcurve.network import LinearNetwork, ensembles, krylov, masks
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 TEXTS: dict[str, dict[str, Any]] = texts_beside(__file__)
+#: What was measured, in a sentence of its kind.
+_measured = Sentences(TEXTS["measured"])
 EXACT_STYLE: dict[str, Any] = {"color": "black", "lw": 1.4, "ls": (0, (1, 1))}
 
 
@@ -37,11 +39,6 @@ class Settings:
     def quick(cls, *, seed: int = 1) -> Settings:
         """Fewer masks and samples; the sizes stay, since everything depends on them."""
         return cls(masks=40, samples=(1000, 2000, 4000, 7000, 10_000), seed=seed)
-
-
-def _measured(kind: str, /, **facts: Any) -> str:
-    """What was measured, in a sentence of its kind."""
-    return str(TEXTS["measured"][kind].format(**facts))
 
 
 #: A figure, and what was measured while drawing it, in sentences.

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from filelock import FileLock, Timeout
 
-from memcurve.core.notes import texts_beside
+from memcurve.core.notes import Sentences, texts_beside
 from memcurve.core.result import plain
 
 #: Marks the file as a store of sweeps ("MCsw"), so that no other database is ever written to.
@@ -49,11 +49,8 @@ Cases = Callable[[], Iterable[tuple[str, dict[str, Any]]]]
 Status = Literal["pending", "done", "failed"]
 #: Sentences of sweeps and what is called how, by kind.
 TEXTS: dict[str, Any] = texts_beside(__file__, "sentences.toml")
-
-
-def fault(kind: str, /, **facts: Any) -> str:
-    """What is wrong with a sweep, in the sentence of its kind, filled with facts."""
-    return str(TEXTS["faults"][kind].format(**facts))
+#: What is wrong with a study, its workers or its store.
+fault = Sentences(TEXTS["faults"])
 
 
 class CaseOutcome(NamedTuple):
