@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_discrete_lyapunov
+from scipy.sparse import issparse
 
 from memcurve import (
     LinearNetwork,
@@ -87,10 +88,10 @@ def strong(network: LinearNetwork) -> LinearNetwork:
 
 
 def unit_states(network: LinearNetwork) -> LinearNetwork:
-    """The same network in units of the states' own deviations."""
-    A, C = network.A, network.C
-    deviations = np.sqrt(np.diag(solve_discrete_lyapunov(A, np.outer(C, C))))
-    return network.replace(A=A * deviations / deviations[:, None], C=C / deviations)
+    """The same network, of real states, in units of their own deviations."""
+    A, C = (x.toarray() if issparse(x) else x for x in network.real_pair())
+    deviations = np.sqrt(np.diag(solve_discrete_lyapunov(A, C @ C.T)))[:, None]
+    return LinearNetwork(A * deviations.T / deviations, C / deviations)
 
 
 def noisy_orthogonal(size: int, seed: int, deviation: float = DEVIATION) -> Scenario:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import pytest
 from markdown_it import MarkdownIt
 from mdit_py_plugins.colon_fence import colon_fence_plugin
 
+from command import ended
 from repository import ROOT
 
 DOCS = ROOT / "docs"
@@ -108,8 +108,6 @@ def build(folder: Path) -> Site:
         str(DOCS), str(folder / "html"),
     ]  # fmt: skip
     begun = time.monotonic()
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=os.environ | {"NO_COLOR": "1"}
-    )
+    done = ended(command, env=os.environ | {"NO_COLOR": "1"}, timeout=None)
     seconds = time.monotonic() - begun
-    return Site(folder / "html", done.returncode, done.stdout + done.stderr, seconds)
+    return Site(folder / "html", done.code, done.out + done.err, seconds)

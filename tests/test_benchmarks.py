@@ -85,17 +85,14 @@ def test_what_is_not_installed_is_listed(monkeypatch) -> None:
     from benchmarks import accuracy, contenders, table
 
     monkeypatch.setattr(contenders, "find_spec", lambda module: None)
-    monkeypatch.setattr(accuracy, "networks", lambda quick: dict([small_network()]))
+    small = {"normal, N = 6": ensembles.normal(6, seed=1)}
+    monkeypatch.setattr(accuracy, "networks", lambda quick: small)
     rows = accuracy.compared(quick=True, budget=0.001)
     missing = {row["method"] for row in rows if row["status"].startswith("not installed: ")}
     assert {"reservoirpy", "rcbench, defaults", "resdag", "ipc-module"} <= missing
     text = table._methods(rows)
     assert "| reservoirpy | not installed: reservoirpy |" in text
     assert "| exact | " in text
-
-
-def small_network() -> tuple:
-    return "normal, N = 6", ensembles.normal(6, seed=1)
 
 
 def test_documented_costs() -> None:

@@ -20,6 +20,7 @@ import pytest
 import scipy.io
 
 import memcurve
+from command import ended, run, succeeded
 from memcurve.core import optional
 from memcurve.studies.literature import CLAIMS
 from refusals import refuses
@@ -87,8 +88,6 @@ def _library(code: str) -> str | None:
 
 def test_a_matlab_file_in_one_command(tmp_path) -> None:
     """W and Win in a .mat file, as the README says."""
-    from command import run  # the command line, within this process
-
     assert "`memcurve audit reservoir.mat`" in README
     rng = np.random.default_rng(1)
     content = {"W": 0.09 * rng.standard_normal((40, 40)), "Win": rng.standard_normal((40, 1))}
@@ -157,10 +156,8 @@ def test_starts_at_once(words: tuple[str, ...]) -> None:
 
 def test_the_package_alone_is_imported() -> None:
     listed = "; import sys; print(*[m for m in sys.modules if m.startswith('memcurve')])"
-    found = subprocess.run(
-        [sys.executable, "-c", "import memcurve" + listed], capture_output=True, text=True
-    )
-    assert set(found.stdout.split()) == {"memcurve", "memcurve.core", "memcurve.core.version"}
+    found = succeeded(ended([sys.executable, "-c", "import memcurve" + listed])).out
+    assert set(found.split()) == {"memcurve", "memcurve.core", "memcurve.core.version"}
 
 
 def _cpu_seconds(*words: str) -> float:

@@ -9,7 +9,6 @@ import json
 import math
 import pickle
 import re
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +20,7 @@ import numpy as np
 import pytest
 
 import memcurve
+from command import ended
 from memcurve import ensembles, memory_capacity, memory_curve
 from memcurve.core import cells
 from memcurve.core.notes import Note
@@ -299,6 +299,7 @@ def test_noise_in_words(text: str, noise: object) -> None:
 
 def test_misspelt_options_and_networks() -> None:
     refuses(TypeError, ("nosie", "`noise`"), memory_curve, TWENTY, nosie=1)
+    refuses(TypeError, ("`masks`", "tolerance"), memory_curve, TWENTY, masks=3)  # of another method
     refuses(TypeError, ("lag", "`lags`"), memory_capacity, TWENTY, lag=1)
     refuses(TypeError, ("int", "memcurve.ensembles.normal(42"), memory_curve, 42)
 
@@ -330,20 +331,14 @@ def test_type_checkers_know_networks_and_options(tmp_path) -> None:
     revealed = [f"reveal_type(memcurve.{name})" for name in memcurve.__all__]
     (tmp_path / "script.py").write_text(head + "\n".join([*TYPED, *revealed]))
     command = [sys.executable, "-m", "mypy", "--no-incremental", "--follow-imports=silent"]
-    done = subprocess.run(
-        [*command, "script.py"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={"MYPYPATH": f"{ROOT / 'src'}"},
-    )
-    told = dict(re.findall(r"^script.py:(\d+): error: (.*)$", done.stdout, re.M))
+    out = ended([*command, "script.py"], cwd=tmp_path, env={"MYPYPATH": f"{ROOT / 'src'}"}).out
+    told = dict(re.findall(r"^script.py:(\d+): error: (.*)$", out, re.M))
     for number, (line, fact) in enumerate(TYPED.items(), 5):
         error = told.pop(str(number), "")
         assert fact in error, line
         assert bool(fact) == bool(error), f"{line}: {error}"
     assert not told
-    types = re.findall(r'Revealed type is "(.*)"', done.stdout)
+    types = re.findall(r'Revealed type is "(.*)"', out)
     assert len(types) == len(revealed)
     assert "Any" not in types
 

@@ -46,19 +46,9 @@ def recorded(
     return x[-samples:], past
 
 
-def in_sample_r2(x: Floats, past: Floats) -> Floats:
-    fitted = x @ np.linalg.lstsq(x, past, rcond=None)[0]
-    return 1 - ((past - fitted) ** 2).sum(axis=0) / (past**2).sum(axis=0)
-
-
-def ridge_r2(x: Floats, past: Floats, ridge: float) -> Floats:
+def ridge_r2(x: Floats, past: Floats, ridge: float = 0.0) -> Floats:
     readout = np.linalg.solve(x.T @ x + ridge * np.eye(x.shape[1]), x.T @ past)
     return 1 - ((past - x @ readout) ** 2).sum(axis=0) / (past**2).sum(axis=0)
-
-
-def without_lag_0() -> float:
-    curve = memcurve.memory_curve(NORMAL)
-    return curve.total - float(curve.values[0])
 
 
 def usable(noise: float, process: Any = None) -> float:
@@ -69,14 +59,14 @@ def usable(noise: float, process: Any = None) -> float:
 SEVERAL = NORMAL.replace(C=np.random.default_rng(0).standard_normal((40, 2)))
 PHASES = np.exp(1j * np.arange(8))
 LINE = LinearNetwork(np.diag(PHASES[1:], -1), 0.5 * PHASES)
-SECOND = memcurve.memory_curve(SEVERAL).channels[:, 1]
+WHOLE, SECOND = memcurve.memory_curve(NORMAL), memcurve.memory_curve(SEVERAL).channels[:, 1]
 COLOURED = inputs.ARMA(ar=[0.9])
 
 
 @pytest.mark.parametrize(
     ("network", "claimed", "given", "kind", "fact"),
     [
-        (NORMAL, without_lag_0, {}, "from_lag_1", "without lag 0"),
+        (NORMAL, lambda: WHOLE.total - WHOLE[0], {}, "from_lag_1", "without lag 0"),
         (NORMAL, lambda: usable(10.0**-3.5), {}, "noise", "standard deviation 0.00032"),
         (NORMAL, lambda: usable(1e-3, COLOURED), {"input": COLOURED}, "noise", "deviation 0.001"),
         (UNCONTROLLABLE, lambda: 30.0, {}, "osm", "no more than 3"),
@@ -150,7 +140,7 @@ def test_r2_of_a_ridge_regression(ridge: float) -> None:
 @pytest.mark.parametrize("seed", seeds(1, 3))
 def test_more_than_the_number_of_states_from_too_few_samples(seed: int) -> None:
     x, past = recorded(ORTHOGONAL, 500, 80, seed=seed)
-    total = float(in_sample_r2(x, past).sum())
+    total = float(ridge_r2(x, past).sum())
     assert total > 40
     assert "few_samples" in kinds(quickly(ORTHOGONAL, claimed=f"{total:.1f}"))
     told = quickly(ORTHOGONAL, claimed=f"{total:.1f}", samples=500, k_max=80)

@@ -1,6 +1,5 @@
 """Memory from recordings against the truth: bias, intervals, and long recordings."""
 
-import subprocess
 import sys
 import time
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from command import ended, succeeded
 from data_scenarios import (
     SAME,
     Scenario,
@@ -137,11 +137,9 @@ def test_a_million_rows(tmp_path, held) -> None:
         states[first : first + block] = windows[:, ::-1] @ response + noise
     states.flush()
     del states
-    run = subprocess.run(
-        [sys.executable, "-c", LONG_RUN, tmp_path / "states.npy", tmp_path / "inputs.npy"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    seconds, peak = map(float, run.stdout.split())
+    paths = [str(tmp_path / name) for name in ("states.npy", "inputs.npy")]
+    run = succeeded(ended([sys.executable, "-c", LONG_RUN, *paths]))
+    seconds, peak = map(float, run.out.split())
     width = 1 + 200 + size
     step = max(regression.CHUNK * width, regression.LEAST_ROWS)
     chunk = rng.standard_normal((width + step, width))

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import runpy
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 import memcurve
+from command import ended
 from documentation import DOCS, PAGES, WRITTEN, blocks
 from repository import ROOT
 
@@ -51,12 +51,9 @@ SHELL = {
 def test_shell_blocks_run(page: str, tmp_path) -> None:
     """One after the other, in one shell and in a folder that is empty at first."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", "\n".join(SHELL[page])],
-        cwd=tmp_path, env=os.environ | {"PATH": path, "COLUMNS": "100"},
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
+    command = ["bash", "-euo", "pipefail", "-c", "\n".join(SHELL[page])]
+    done = ended(command, cwd=tmp_path, env=os.environ | {"PATH": path, "COLUMNS": "100"})
+    assert done.code == 0, f"{done.out[-2000:]}\n{done.err[-3000:]}"
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.endswith(".ipynb")])

@@ -1,6 +1,5 @@
 """Input processes: what holds for all, ARMA in many digits, autocovariances, series and text."""
 
-import subprocess
 import sys
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from command import ended, succeeded
 from memcurve import inputs
 from memcurve.inputs import ARMA, Autocovariance, White
 from refusals import refuses
@@ -130,8 +130,7 @@ def test_import_is_light():
     modules = "inputs inputs.noise network.ensembles network.nonlinear network.diagonal".split()
     code = f"import sys, {', '.join('memcurve.' + module for module in modules)}\n"
     code += "print({'scipy', 'flint', 'pydantic'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+    assert succeeded(ended([sys.executable, "-c", code])).out.strip() == "set()"
 
 
 @pytest.mark.parametrize("weight", [0.5, -0.9, 0.999999, 1 - 2.0**-50, 1e-200])

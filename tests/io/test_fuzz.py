@@ -5,7 +5,6 @@ import json
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from pyarrow import parquet
 from scipy import io
 
 import mutated
+from command import ended
 from memcurve.io import NETWORK_FORMATS, RECORDING_FORMATS
 from memcurve.io.tensors import CHECKPOINTS
 from refusals import refuses
@@ -30,18 +30,14 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of a process 
 
 def fuzz(folder: Path, count: int, formats: str = "") -> dict[str, dict[str, int]]:
     """What came of ``count`` mutants of each format: a table of outcomes, all of them clear."""
-    child = subprocess.run(
-        [sys.executable, mutated.__file__, str(folder), str(count), formats],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-    )
-    if child.returncode:
+    places = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])
+    command = [sys.executable, mutated.__file__, str(folder), str(count), formats]
+    code, out, err = ended(command, env=os.environ | {"PYTHONPATH": places}, timeout=None)
+    if code:
         last = max(folder.iterdir(), key=lambda file: file.stat().st_mtime_ns)
-        ended = signal.Signals(-child.returncode).name if child.returncode < 0 else child.stderr
-        pytest.fail(f"reading {last} ended the process: {ended}")
-    rows = [json.loads(line) for line in child.stdout.splitlines()]
+        reason = signal.Signals(-code).name if code < 0 else err
+        pytest.fail(f"reading {last} ended the process: {reason}")
+    rows = [json.loads(line) for line in out.splitlines()]
     lines = [f"{'format':28}" + "".join(f"{name:>11}" for name in (*mutated.OUTCOMES, "other"))]
     found, others = {}, {}
     for name, outcomes in ((row["format"], row["outcomes"]) for row in rows):

@@ -57,13 +57,8 @@ def test_limits_know_its_cost(monkeypatch) -> None:
 
 def test_samples_that_do_not_fit_are_named() -> None:
     many = {"method": "montecarlo", "samples": 10**15, "seed": 1}
-    refuses(
-        TooLargeError,
-        ("`samples`", "1,000,000,000,000,000"),
-        memcurve.memory_curve,
-        NETWORK,
-        **many,
-    )
+    facts = "`samples`", "1,000,000,000,000,000"
+    refuses(TooLargeError, facts, memcurve.memory_curve, NETWORK, **many)
 
 
 def test_compare_runs_it_by_default_and_twice() -> None:

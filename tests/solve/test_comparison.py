@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from command import succeeded
+from command import failed, succeeded
 from memcurve import Float32, LinearNetwork, StateNoise, compare, ensembles, memory_curve, plot
 from memcurve.core.limits import TooLargeError
 from memcurve.memory.methods import METHODS
@@ -104,15 +104,13 @@ def test_naive_fails_where_noise_is_below_rounding() -> None:
 
 def test_command_with_input_and_noise(command) -> None:
     asked = ["compare", "--ensemble", "orthogonal", "--size", 10, "--input", "ar:0.9"]
-    code, out, err = command(*asked, "--noise", "1e-2", "--lags", 15)
-    assert code == 0
+    out = succeeded(command(*asked, "--noise", "1e-2", "--lags", 15)).out
     assert "input AR(1) 0.9; observation noise 0.01" in out
     assert "naive" in out
     assert "osm" not in out
-    code, out, err = command(*asked, "--noise", 1, 2)
-    assert (code, out) == (2, "")
-    assert "single level" in err
-    assert len(err.splitlines()) == 1
+    said = failed(command(*asked, "--noise", 1, 2), 2)
+    assert "single level" in said
+    assert len(said.splitlines()) == 1
 
 
 def test_methods_that_do_not_fit_are_named_in_their_rows(monkeypatch) -> None:

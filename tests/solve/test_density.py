@@ -159,12 +159,6 @@ def test_delay_reservoirs_solve_the_delay_equation(spacing: float) -> None:
     assert np.abs(network.simulate(impulse) - finer.simulate(impulse)).max() < 2e-6
 
 
-def test_delay_reservoirs_refuse_bad_input() -> None:
-    refuses(ValueError, "`feedback`", ensembles.delay_reservoir, 5, feedback=1.5, seed=1)
-    refuses(ValueError, "`seed`", ensembles.delay_reservoir, 5)
-    refuses(ValueError, "`mask`", ensembles.delay_reservoir, 5, mask=[1.0])
-
-
 def test_repeated_poles_count_once() -> None:
     """Of −1 twice and −2 the input reaches one mode at −1, whatever basis eigenvectors take."""
     times = np.linspace(0, 3, 7)

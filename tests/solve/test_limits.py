@@ -1,6 +1,5 @@
 """Sizes that cannot fit are refused before the work begins, and what fits is not."""
 
-import subprocess
 import sys
 import time
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from command import failed
+from command import ended, failed, succeeded
 from memcurve import (
     LinearNetwork,
     StateNoise,
@@ -49,8 +48,9 @@ def arrays(count: float, states: int = 20) -> float:
 
 
 @pytest.mark.parametrize(
-    "ask",
-    [
+    ("ask", "argument"),
+    [(lambda: memory_curve(SMALL, method="montecarlo", seed=1), "`samples`"), *((ask, "`network`")
+      for ask in (
         lambda: memory_curve(SMALL),
         lambda: memory_curve(SMALL, noise=1e-3),
         lambda: memory_curve(SMALL, noise=StateNoise(1e-3)),
@@ -58,16 +58,16 @@ def arrays(count: float, states: int = 20) -> float:
         lambda: memory_curve(SMALL.replace(readout=[0, 1])),
         lambda: memory_curve(SMALL.replace(C=np.eye(20, 2))),
         *(lambda name=name: memory_curve(SMALL, method=name, seed=1)
-          for name in METHODS if name not in ("exact", "certified")),
+          for name in METHODS if name not in ("exact", "certified", "montecarlo")),
         lambda: noise_profile(SMALL),
         lambda: forecasting_curve(SMALL, "ar:0.9"),
         lambda: fisher_curve(SMALL),
         lambda: input_normal(SMALL),
-    ],
+    ))],
 )  # fmt: skip
-def test_every_question_is_refused_without_room(room, ask) -> None:
+def test_every_question_is_refused_without_room(room, ask, argument: str) -> None:
     room(arrays(2))
-    refuses(TooLargeError, ("`network`", "20"), ask)
+    refuses(TooLargeError, (argument, "20"), ask)
     room(None)  # a system that does not tell
     ask()
     room(arrays(2000))
@@ -218,8 +218,7 @@ def test_arrays_are_refused_by_their_headers(room, tmp_path) -> None:
 
 def test_the_command_says_so_in_one_line(command, room) -> None:
     room(24e9)
-    text = failed(command("curve", "--size", 100_000))
-    assert "a network of --size 100000 is too large" in text
+    assert "a network of --size 100000 is too large" in failed(command("curve", "--size", 100_000))
     room(2.5e4)
     text = failed(command("curve", "--size", 30))
     assert "`network` must fit into memory" in text
@@ -254,15 +253,8 @@ def test_a_large_network_that_cannot_fit() -> None:
         "print(int(re.search(r'VmHWM:\\s+(\\d+)', status)[1]) // 1024)"
     )
     start = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", f"import memcurve.core.limits\n{code}"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=TESTS,
-    )
-    assert done.returncode == 0, done.stderr
-    text, peak = done.stdout.splitlines()
+    command = [sys.executable, "-c", f"import memcurve.core.limits\n{code}"]
+    text, peak = succeeded(ended(command, cwd=TESTS)).out.splitlines()
     assert "got 100,000 states" in text
     assert int(peak) < 1500  # MiB
     assert time.perf_counter() - start < 30

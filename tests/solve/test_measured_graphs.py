@@ -107,30 +107,27 @@ def test_mirrored_parts() -> None:
     assert_right(A, np.array([1.0, 0, 0, 0, 0, 0, 0, 0]))
 
 
-def test_repeated_components() -> None:
-    """Self-loops 0.5, 0.5, 0.5 and 0.25, in a chain of two and apart: (z − ½)² (z − ¼) counts."""
-    A = np.diag([0.5, 0.5, 0.5, 0.25])
-    A[1, 0] = 1.0
-    C = np.array([1.0, 0.0, 1.0, 1.0])
+#: Self-loops 0.5, 0.5, 0.5 and 0.25, in a chain of two and apart: (z − ½)² (z − ¼) counts.
+LOOPS = np.diag([0.5, 0.5, 0.5, 0.25]) + np.outer(np.eye(4)[1], np.eye(4)[0])
+#: Two pairs of nodes that are alike within one component: ∓0.3 twice and once, none counts.
+ALIKE = np.zeros((5, 5))
+ALIKE[:4, 4], ALIKE[4, :4] = [0.1, 0.1, 0.2, 0.2], 0.4
+ALIKE[[0, 1, 2, 3], [1, 0, 3, 2]] = 0.3
+
+
+@pytest.mark.parametrize(
+    ("A", "C", "degree", "found"),
+    [
+        (LOOPS, np.array([1.0, 0, 1, 1]), 3, [(0.5, 3, 2)]),
+        (ALIKE, np.eye(5)[4], 2, [(-0.3, 2, 0), (0.3, 1, 0)]),
+    ],
+)
+def test_repeated_components(A: np.ndarray, C: np.ndarray, degree: int, found: list) -> None:
     exact = minimal_polynomial(A, C)
-    assert exact[:2] == (3, 0)
+    assert exact[:2] == (degree, 0)
     blocks = [A[np.ix_(n, n)] for n in strong_components(A)]
-    [modes], unknown = uncontrollable_modes(blocks, exact.modulo)
-    assert (modes.values.tolist(), modes.multiplicity, modes.controllable) == ([0.5], 3, 2)
-    assert unknown == 0
-
-
-def test_a_component_that_repeats_itself() -> None:
-    """Two pairs of nodes that are alike within one component: ∓0.3 twice and once, none counts."""
-    A = np.zeros((5, 5))
-    A[:4, 4], A[4, :4] = [0.1, 0.1, 0.2, 0.2], 0.4
-    A[0, 1] = A[1, 0] = A[2, 3] = A[3, 2] = 0.3
-    exact = minimal_polynomial(A, np.eye(5)[4])
-    modes, unknown = uncontrollable_modes([A], exact.modulo)
-    assert sorted((m.values[0].real, m.multiplicity, m.controllable) for m in modes) == [
-        (-0.3, 2, 0),
-        (0.3, 1, 0),
-    ]
+    modes, unknown = uncontrollable_modes(blocks, exact.modulo)
+    assert sorted((m.values[0].real, m.multiplicity, m.controllable) for m in modes) == found
     assert unknown == 0
 
 

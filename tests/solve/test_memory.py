@@ -32,10 +32,6 @@ def test_contract_of_every_method(method: str) -> None:
     assert np.allclose(sparse.values, curve.values, rtol=0, atol=1e-6)
 
 
-def test_options_of_other_methods_are_refused() -> None:
-    refuses(TypeError, ("`masks`", "tolerance"), memory_curve, NETWORK, masks=3)
-
-
 @pytest.mark.parametrize("method", ["exact", "certified"])
 def test_options_are_recorded(method: str) -> None:
     found = memory_curve(NETWORK, 3, method=method, certify_up_to=77)

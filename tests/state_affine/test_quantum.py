@@ -13,6 +13,7 @@ from refusals import refuses
 from tolerances import WORDS
 
 X, Z = np.array([[0, 1], [1, 0]]), np.diag([1, -1])
+H = np.kron(X, X) * 0.7 + np.kron(Z, np.eye(2)) + 0.4 * np.kron(np.eye(2), Z)
 
 
 def _density(z: float, encoding: str) -> np.ndarray:
@@ -26,7 +27,6 @@ def _density(z: float, encoding: str) -> np.ndarray:
 def test_steps_are_those_of_density_matrices(encoding: str) -> None:
     """ρ ← U(σ(z) ⊗ tr₁ρ)U†, read at two virtual nodes, with dephasing."""
     rng = np.random.default_rng(1)
-    H = np.kron(X, X) * 0.7 + np.kron(Z, np.eye(2)) + 0.4 * np.kron(np.eye(2), Z)
     network = quantum.spin_reservoir(
         H, 1.3, encoding=encoding, virtual_nodes=2, dephasing=0.1, observables=["ZI", "IZ", "XX"]
     )
@@ -83,7 +83,6 @@ def test_parity_and_memory_are_lines_of_words() -> None:
 
 def test_channels_from_kraus_operators() -> None:
     """The same spins, their reset written as a channel of the whole state."""
-    H = np.kron(X, X) * 0.7 + np.kron(Z, np.eye(2)) + 0.4 * np.kron(np.eye(2), Z)
     U = expm(-1j * H)
 
     def kraus(z: float) -> list[np.ndarray]:

@@ -142,7 +142,7 @@ def test_a_driver_that_is_killed_loses_and_doubles_nothing(
         for number in range(kills):
             driver = drive(path, kind, "digits", count, 0.004, *address)
             if number % 2:
-                _soon(functools.partial(_further, path, reached[-1]))
+                _soon(lambda: _done(path) > reached[-1])
                 time.sleep(draw.uniform(0.0, 0.2))
             else:
                 time.sleep(draw.uniform(0.0, 1.5))
@@ -156,10 +156,6 @@ def test_a_driver_that_is_killed_loses_and_doubles_nothing(
     assert reached[-1] < count
     # what goes on after the last kill has all the rows that one run has
     assert _undisturbed(path, count, 0.004) == _undisturbed(tmp_path / "whole.db", count, 0.004)
-
-
-def _further(path: Path, before: int) -> bool:
-    return _done(path) > before
 
 
 @needs_proc

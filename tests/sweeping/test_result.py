@@ -38,6 +38,10 @@ def result(store: Path) -> Sweep:
     return sweep(STUDY, store, executor="serial")
 
 
+def run(**fields: Any) -> Sweep:
+    return sweep(Study.grid(**fields), None, executor="serial")
+
+
 def outcome(result: Sweep) -> list[tuple[Any, ...]]:
     return [(r.key, r.status, json.dumps(r.values), r.error) for r in result.rows]
 
@@ -147,35 +151,33 @@ def test_tables_in_files(result: Sweep, tmp_path) -> None:
 def test_ensembles_are_told_apart_by_all_their_options() -> None:
     plain, sparse = "sparse_normal", {"name": "sparse_normal", "density": 0.05}
     for listed in ([plain, sparse], [sparse, plain]):
-        study = Study.grid(ensemble=listed, size=30, seed=[1, 2], keep="total")
-        found = sweep(study, None, executor="serial")
+        found = run(ensemble=listed, size=30, seed=[1, 2], keep="total")
         entries = {entry["ensemble"]: entry for entry in found.summary()}
         assert set(entries) == {"sparse_normal", "sparse_normal(density=0.05)"}
         assert [entry["count"] for entry in entries.values()] == [2, 2]
         assert entries["sparse_normal"]["mean"] > entries["sparse_normal(density=0.05)"]["mean"]
-    both = Study.grid(ensemble=plain, size=5, density=[0.4, 0.8], seed=1, keep="total")
-    assert set(sweep(both, None, executor="serial").columns()["ensemble"]) == {plain}
+    both = run(ensemble=plain, size=5, density=[0.4, 0.8], seed=1, keep="total")
+    assert set(both.columns()["ensemble"]) == {plain}
 
 
 def test_values_that_look_alike_are_not_merged() -> None:
     radii = [0.9, 0.90000001]
     fields: dict[str, Any] = {"ensemble": "normal", "size": 4, "seed": 1, "keep": "total"}
-    text = repr(sweep(Study.grid(spectral_radius=radii, **fields), None, executor="serial"))
+    text = repr(run(spectral_radius=radii, **fields))
     assert "\n            0.9      1" in text
     assert "\n     0.90000001      1" in text
     noise = [1e-3, 1.0000001e-3, "float32"]
-    found = sweep(Study.grid(noise=noise, **fields), None, executor="serial")
+    found = run(noise=noise, **fields)
     assert found.columns()["noise"] == ["0.001", "0.0010000001", "float32"]
     assert len(found.summary()) == 3
     assert found.to_xarray()["noise"].values.tolist() == found.columns()["noise"]
 
 
 def test_means_say_of_how_many() -> None:
-    study = Study.grid(
+    found = run(
         ensemble="normal", size=30, spectral_radius=0.95, lags=29, seed=range(1, 6),
         keep=["total", "horizon_half"],
     )  # fmt: skip
-    found = sweep(study, None, executor="serial")
     [entry] = found.summary(["horizon_half"])
     assert (entry["count"], entry["unknown"]) == (2, 3)
     assert "(2 of 5)" in repr(found)
@@ -252,10 +254,6 @@ def test_what_does_not_go_with_own_networks(
     if fields["file"] != ".":
         memcurve.save_network(memcurve.ensembles.cyclic(3), "net.npz")
     refuses(ValueError, facts, Study.grid, **fields)
-
-
-def run(**fields: Any) -> Sweep:
-    return sweep(Study.grid(**fields), None, executor="serial")
 
 
 def quick(name: str) -> Sweep:

@@ -48,12 +48,9 @@ def test_ten_digits(target: Any, noise: float | None) -> None:
 
 
 def test_capacities_weighted_by_the_target_mislead() -> None:
-    found = task_error(NETWORK, "average:40")
-    assert round(found.nmse, 3) == 0.024
-    assert round(found.weighted, 3) == 0.259
-    high = task_error(NETWORK, firwin(63, 0.7, pass_zero=False))
-    assert round(high.nmse, 3) == 0.865
-    assert round(high.weighted, 3) == 0.734
+    for name, errors in (("moving average", (0.024, 0.259)), ("high pass", (0.865, 0.734))):
+        found = task_error(NETWORK, TARGETS[name])
+        assert (round(found.nmse, 3), round(found.weighted, 3)) == errors
 
 
 def test_of_one_delay_both_errors_are_the_same() -> None:
@@ -120,12 +117,8 @@ def test_targets_of_any_size(size: float) -> None:
 
 
 def test_what_has_no_value_is_not_shown() -> None:
-    network = memcurve.ensembles.normal(6, spectral_radius=0.9, seed=1)
-    coloured = memcurve.task_error(network, [1.0, 0.5], input="ar:0.5")
+    network = ensembles.normal(6, spectral_radius=0.9, seed=1)
+    coloured, energy = task_error(network, [1.0, 0.5], input="ar:0.5"), memcurve.control_energy
     assert np.isnan(coloured.weighted)
-    for shown in (
-        coloured,
-        memcurve.control_energy(network),
-        memcurve.best_mask(network, 0.1, inputs=2),
-    ):
+    for shown in (coloured, energy(network), memcurve.best_mask(network, 0.1, inputs=2)):
         assert "nan" not in f"{shown!r} {shown.verdict}"

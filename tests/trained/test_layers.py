@@ -1,5 +1,6 @@
 """Memory of trained layers: closed forms, the exact method by channel, libraries' own runs."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from safetensors import numpy as safetensors
 
 import memcurve
+from data_scenarios import unit_states
 from memcurve.core.types import Floats
 from memcurve.io import NetworkFileError, open_safetensors
 from memcurve.trained import layer_network
@@ -21,16 +23,6 @@ from refusals import refuses
 
 #: Batched singular values of 2n ≤ 32 states at noise 1e-4 and above.
 BATCHED = 1e-8
-
-
-def unit(network: memcurve.LinearNetwork) -> memcurve.LinearNetwork:
-    """The same network with real states of standard deviation one."""
-    from scipy.linalg import solve_discrete_lyapunov
-
-    A, C = (np.asarray(x.toarray() if hasattr(x, "toarray") else x) for x in network.real_pair())
-    C = C.reshape(len(A), -1)
-    sizes = np.sqrt(np.diag(solve_discrete_lyapunov(A, C @ C.T)))
-    return memcurve.LinearNetwork(A * sizes / sizes[:, None], C / sizes[:, None])
 
 
 @pytest.mark.parametrize("noise", [0.1, 1e-2, 1e-4])
@@ -56,7 +48,7 @@ def test_channels_are_what_the_exact_method_gives(
         heard = drive[k].reshape(6, -1).any(axis=1) | (A.ndim == 3)
         matrix = A[k] if A.ndim == 3 else np.diag(A[k][heard])
         network = memcurve.LinearNetwork(matrix, drive[k][heard])
-        curve = memcurve.memory_curve(unit(network), 4000, noise=noise)
+        curve = memcurve.memory_curve(unit_states(network), 4000, noise=noise)
         within = np.cumsum(curve.values)
         assert abs(memory.usable[k] - curve.total) < BATCHED + memory.error[k]
         assert memory.half[k] == np.searchsorted(within, 0.5 * curve.total) + 1
@@ -316,13 +308,11 @@ def test_pruned_layers_keep_what_they_promise(kind: str, tmp_path) -> None:
     assert (small.kind, small.states) == (kind, 2 * layer.kept)
     fall = whole.usable - small.usable
     assert -1e-6 < fall.min() <= fall.max() < layer.bound + 1e-6
+    smaller = result.tensors | {k: v for k, v in stored.items() if "dt" in k}
     for channel in range(whole.channels):
-        before, after = (
-            memcurve.memory_curve(unit(layer_network(each, whole.name, channel)), 40, noise=noise)
-            for each in (stored, result.tensors | {k: v for k, v in stored.items() if "dt" in k})
-        )
-        falls = before.values - after.values
-        assert -1e-6 < falls.min() <= falls.max() < layer.bound
+        both = (unit_states(layer_network(x, whole.name, channel)) for x in (stored, smaller))
+        before, after = (memcurve.memory_curve(one, 40, noise=noise).values for one in both)
+        assert -1e-6 < (before - after).min() <= (before - after).max() < layer.bound
 
 
 def test_pruned_tensors_keep_their_format(torch, tmp_path) -> None:
@@ -349,27 +339,26 @@ def test_hankel_values_against_many_digits(case: str) -> None:
     layer = memcurve.layers(tensors, noise=0.1, hankel=True).layers[0]
     for k in range(3):
         with mp.workdps(60):
+            c, share = None, mp.mpf(1)
             if case == "real poles":
                 step = mp.log(1 + mp.exp(mp.mpf(float(tensors["dt_proj.bias"][k]))))
                 rates = [mp.exp(mp.mpf(x)) for x in tensors["A_log"][k].tolist()]
-                poles, b, c = [mp.exp(-step * x) for x in rates], [mp.mpf(1)] * n, None
+                poles, b = [mp.exp(-step * x) for x in rates], [mp.mpf(1)] * n
             else:
-                h = mp.mpf(float(np.exp(tensors["s.log_dt"][k])))
-                rates = zip(*(tensors[f"s.{x}"][k].tolist() for x in ("log_A_real", "A_imag")),
-                            strict=True)  # fmt: skip
-                half = [-mp.exp(mp.mpf(r)) + 1j * mp.mpf(w) for r, w in rates]
+                h, share = mp.mpf(float(np.exp(tensors["s.log_dt"][k]))), mp.mpf(0.5)
+                decays, turns = (tensors[f"s.{x}"][k].tolist() for x in ("log_A_real", "A_imag"))
+                half = [mp.mpc(-mp.exp(r), w) for r, w in zip(decays, turns, strict=True)]
+                half += [mp.conj(a) for a in half]
                 poles = [mp.exp(h * a) for a in half]
                 b = [(p - 1) / a for p, a in zip(poles, half, strict=True)]
-                c = [mp.mpc(*x) for x in tensors["s.C"][k].tolist()] if "s.C" in tensors else None
-                poles, b = (x + [mp.conj(v) for v in x] for x in (poles, b))
-                c = None if c is None else c + [mp.conj(v) for v in c]
+                if "s.C" in tensors:
+                    c = [mp.mpc(*x) for x in tensors["s.C"][k].tolist()]
+                    c += [mp.conj(v) for v in c]
             P, Q = mp.matrix(len(poles)), mp.matrix(len(poles))
-            for i, p in enumerate(poles):
-                for j, q in enumerate(poles):
-                    P[i, j] = b[i] * mp.conj(b[j]) / (1 - p * mp.conj(q))
-                    share = mp.mpf(i == j) / (1 if case == "real poles" else 2)
-                    both = share if c is None else mp.conj(c[i]) * c[j]
-                    Q[i, j] = both / (1 - mp.conj(p) * q)
+            for (i, p), (j, q) in itertools.product(enumerate(poles), repeat=2):
+                P[i, j] = b[i] * mp.conj(b[j]) / (1 - p * mp.conj(q))
+                both = share * (i == j) if c is None else mp.conj(c[i]) * c[j]
+                Q[i, j] = both / (1 - mp.conj(p) * q)
             squares = mp.eig(P * Q, left=False, right=False)
             exact = np.array(sorted((float(mp.sqrt(abs(x))) for x in squares), reverse=True))
         assert exact[-1] < 1e-6 * exact[0]
@@ -607,7 +596,7 @@ def test_the_command(tmp_path, command) -> None:
 def agrees(states: Floats, z: Floats, network: memcurve.LinearNetwork) -> None:
     """Measured memory of recorded states is that of a network, within its intervals of 90 %."""
     measured = memcurve.memory_from_data(states, z, lags=20, washout=200, noise_floor=1e-4)
-    exact = memcurve.memory_curve(unit(network), 20, noise=1e-4)
+    exact = memcurve.memory_curve(unit_states(network), 20, noise=1e-4)
     off = np.abs(measured.values - exact.values) / (measured.error + 1e-6)
     assert np.mean(off <= 1) >= 0.8
     assert off.max() < 2
