@@ -136,6 +136,8 @@ def test_json_goes_both_ways(result: Any, folder: Path) -> None:
     assert result.save(path) is None
     assert kind.load(path).to_json() == text
     refuses(ValueError, ("`text`", kind.__name__), kind.from_json, "{}")
+    assert isinstance(result.notes, tuple)
+    assert all(isinstance(note, Note) for note in result.notes)
 
 
 def test_frames_and_pictures(result: Any) -> None:
@@ -208,11 +210,6 @@ def test_latex_of_signs_that_mean_something_to_it() -> None:
         r"$\tau$ = $\Delta$ & $-\infty$ \\",
         r"0.001 & $2 \times 10^{-20}$ \\",
     ]
-
-
-def test_notes_are_typed(result: Any) -> None:
-    assert isinstance(result.notes, tuple)
-    assert all(isinstance(note, Note) for note in result.notes)
 
 
 def test_notes_survive_a_file() -> None:

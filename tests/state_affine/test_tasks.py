@@ -70,6 +70,7 @@ def test_narma10_stops_linear_networks() -> None:
 @pytest.mark.parametrize(
     ("error", "arguments"),
     [
+        ("`input`", (lambda: task_error(NETWORK, 1, input="ar:0.9"),)),  # it is the network's
         ("`lags`", (delayed_product,)),
         ("`lags`", (delayed_product, 1, 1)),
         ("`target`", (task_error, NETWORK, {(1,): 0.0})),
@@ -81,7 +82,3 @@ def test_narma10_stops_linear_networks() -> None:
 )
 def test_bad_tasks(error: str, arguments: tuple[Any, ...]) -> None:
     refuses(ValueError, error, *arguments)
-
-
-def test_the_input_of_a_task_is_that_of_its_network() -> None:
-    refuses(ValueError, "`input`", task_error, NETWORK, 1, input="ar:0.9")
