@@ -56,8 +56,7 @@ def test_the_exact_method_with_options_is_a_row_of_its_own() -> None:
 
 
 def test_command(tmp_path, command) -> None:
-    picture = tmp_path / "compare.png"
-    done = succeeded(command("compare", "--size", 30, "--plot", picture))
+    done = succeeded(command("compare", "--size", 30, "--plot", tmp_path / "compare.png"))
     for name in ("exact", "naive", "neutral", "osm", "osm_plus", "montecarlo"):
         assert name in done.out
     methods = ["--methods", "naive", "osm"]
