@@ -24,8 +24,10 @@ import memcurve
 from benchmarks import accuracy, brain, eigenvalues, measured, memory, picture, scale, table
 from benchmarks.timing import load, machine, versions
 
-SIZES, QUICK_SIZES = [100, 300, 1000, 3000], [20, 40]
-MEMORY_SIZES, QUICK_MEMORY_SIZES = [1000, 2000], [200]
+SIZES = [100, 300, 1000, 3000]
+QUICK_SIZES = [20, 40]
+MEMORY_SIZES = [1000, 2000]
+QUICK_MEMORY_SIZES = [200]
 
 
 def main(arguments: list[str] | None = None) -> None:

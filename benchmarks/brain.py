@@ -23,10 +23,15 @@ from memcurve.network.scaling import scale_to_spectral_radius
 Row = dict[str, Any]
 
 #: Nodes and edges of MaleCNS, and of a check that all of it runs.
-SIZE, EDGES = 166_700, 25_000_000
-QUICK_SIZE, QUICK_EDGES = 400, 8_000
-BLOCKS, WITHIN_BLOCKS, INHIBITORY = 12, 0.6, 0.3
-RADIUS, NOISE = 0.9, 1e-3
+SIZE = 166_700
+EDGES = 25_000_000
+QUICK_SIZE = 400
+QUICK_EDGES = 8_000
+BLOCKS = 12
+WITHIN_BLOCKS = 0.6
+INHIBITORY = 0.3
+RADIUS = 0.9
+NOISE = 1e-3
 #: What is measured, each in a process of its own.
 PARTS = (*memcurve.nulls.NULLS, "spectral radius", "usable memory", "usable memory, GPU")
 

@@ -22,9 +22,12 @@ Floats = NDArray[np.float64]
 #: Delays and degrees of the factors of a target, newest first.
 Target = tuple[tuple[int, int], ...]
 
-STATES, ROWS, DRAWS = 10, 2000, 20
+STATES = 10
+ROWS = 2000
+DRAWS = 20
 #: Longest delay, and highest total degree.
-DELAYS, DEGREE = 10, 3
+DELAYS = 10
+DEGREE = 3
 #: Exact capacities below this are none.
 NONE = 1e-4
 

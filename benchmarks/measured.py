@@ -26,11 +26,13 @@ from memcurve import models
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
 
-SECONDS, REPEATS = (1.0, 10.0, 60.0), (4, 2, 1)
+SECONDS = (1.0, 10.0, 60.0)
+REPEATS = (4, 2, 1)
 LAGS = 100
 WASHOUT = 500
 #: The first length that is tried, and how much it grows at most from one to the next.
-FIRST_STEPS, GROWTH = 1000, 8.0
+FIRST_STEPS = 1000
+GROWTH = 8.0
 #: Seconds of the longest trial.
 LONGEST_TRIAL = 10.0
 #: Inputs that count as longer: a run may take this much more than its time.

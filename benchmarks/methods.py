@@ -15,8 +15,10 @@ from memcurve import LinearNetwork
 
 SEED = 1
 #: Masks of OSM+ in the paper, and columns of its Krylov matrices a node.
-MASKS, COLUMNS_PER_NODE = 1000, 5
-PRINTED, OPTIMISED = "OSM+ as printed", "OSM+ in memcurve"
+MASKS = 1000
+COLUMNS_PER_NODE = 5
+PRINTED = "OSM+ as printed"
+OPTIMISED = "OSM+ in memcurve"
 EXACT = "exact"
 
 

@@ -19,7 +19,8 @@ SEED = 1
 #: Steps of input a lag, where a library leaves the length to its user.
 STEPS_PER_LAG = 10
 #: ipc-module: samples a node (20,000 for 100 nodes), and surrogates, which only set its threshold.
-SAMPLES_PER_NODE, SURROGATES = 200, 20
+SAMPLES_PER_NODE = 200
+SURROGATES = 20
 
 
 def contenders() -> list[Contender]:

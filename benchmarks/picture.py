@@ -19,7 +19,8 @@ _WORDS = {
 #: What is not drawn: ball arithmetic is what the errors are measured against.
 _LEFT_OUT = ("certified",)
 #: Pixels kept free around a name and around a point.
-_MARGIN, _POINT = 2.0, 7.0
+_MARGIN = 2.0
+_POINT = 7.0
 
 
 def draw(rows: Sequence[Row], path: str | os.PathLike[str]) -> None:

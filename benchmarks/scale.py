@@ -28,12 +28,16 @@ from memcurve.solve.powers import solve_stein
 Row = dict[str, Any]
 
 #: Spectral radius by the circular law, and noise.
-RADIUS, NOISE = 0.9, 1e-3
+RADIUS = 0.9
+NOISE = 1e-3
 #: Nodes with ten edges each, and edges of 100,000 nodes.
-SIZES, QUICK_SIZES = (300, 1000, 3000, 10_000, 100_000, 1_000_000), (200, 300)
-EDGES_PER_NODE, MANY_NODES = (10, 30, 100), 100_000
+SIZES = (300, 1000, 3000, 10_000, 100_000, 1_000_000)
+QUICK_SIZES = (200, 300)
+EDGES_PER_NODE = (10, 30, 100)
+MANY_NODES = 100_000
 #: States up to which the dense way and pyMOR run.
-MOST_DENSE, MOST_PYMOR = 3000, 1000
+MOST_DENSE = 3000
+MOST_PYMOR = 1000
 
 
 def measured(quick: bool, sizes: Sequence[int] | None = None) -> Row:

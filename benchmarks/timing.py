@@ -19,7 +19,8 @@ PACKAGES = (
     "control", "slycot", "conn2res", "pymor",
 )  # fmt: skip
 #: How often a short function is repeated in a round, and how many rounds there are.
-MOST_REPETITIONS, ROUNDS = 30, 3
+MOST_REPETITIONS = 30
+ROUNDS = 3
 #: A function that takes more than one budget gets one more round; more than so many, none.
 LONG = 3
 ABSENT = "not installed"

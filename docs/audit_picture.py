@@ -12,7 +12,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 import memcurve  # noqa: E402
 from browser import browser, open_page  # noqa: E402
 
-WIDTH, HEIGHT = 1000, 760
+WIDTH = 1000
+HEIGHT = 760
 
 
 def main() -> None:

@@ -393,7 +393,7 @@ def uncontrollable_modes(
     """
     from flint import nmod_poly
 
-    prime, found = next(iter(minimal)), list[UncontrollableModes]()
+    prime, uncontrollable = next(iter(minimal)), list[UncontrollableModes]()
     mu = {p: nmod_poly(coefficients, p) for p, coefficients in minimal.items()}
     chi = [flint_matrix(B, prime).charpoly() for B in blocks]
     rest = math.prod(chi, start=nmod_poly([1], prime)) // mu[prime]
@@ -406,7 +406,7 @@ def uncontrollable_modes(
             where = tuple(np.flatnonzero(often).tolist())
             modes = UncontrollableModes(values(), sum(often), sum(often) - times, where)
             if all(_multiplicity(divisor(p), mu[p]) == modes.controllable for p in mu):
-                found.append(modes)
+                uncontrollable.append(modes)
                 rest //= divisor(prime) ** times
 
     divide_out(lambda p: nmod_poly([0, 1], p), lambda: np.zeros(1, complex))
@@ -425,7 +425,7 @@ def uncontrollable_modes(
         for factor in _lifted(rest, unit):
             if any(each % _stretched(factor, unit, word) == 0 for each in others):
                 divide_out(partial(_stretched, factor, unit), partial(_roots, factor, unit))
-    return found, rest.degree()
+    return uncontrollable, rest.degree()
 
 
 def _multiplicity(divisor: Any, polynomial: Any) -> int:

@@ -461,12 +461,14 @@ class Analysis:
     def _deficient(self, *, small: float = 1e-12) -> Spectrum:
         """Not all modes are controllable; an error so ``small`` needs no second way."""
         require_room_for_states(len(self), "PBH test")
-        rank, known = self.degree.degree, list[Poles | None]()
+        rank, candidates = self.degree.degree, list[Poles | None]()
         if 2 * rank < len(self) and not self._only_zeros:
-            known.append(spectra.krylov_space(self.A, self.C[:, 0], rank))
-        if not any(each and each.sensitivity.curve <= small for each in known):
-            known.append(self._without_uncontrollable())
-        solved = min(filter(None, known), key=lambda each: each.sensitivity.curve, default=None)
+            candidates.append(spectra.krylov_space(self.A, self.C[:, 0], rank))
+        if not any(each and each.sensitivity.curve <= small for each in candidates):
+            candidates.append(self._without_uncontrollable())
+        solved = min(
+            filter(None, candidates), key=lambda each: each.sensitivity.curve, default=None
+        )
         if solved is None:
             return Spectrum(None, rank, rank, self.nodes, np.nan, *UNKNOWN)
         poles, sensitivity, shift, uncontrollable = solved
