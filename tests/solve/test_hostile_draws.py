@@ -170,6 +170,7 @@ def test_masks_whose_squares_overflow_are_left_to_balls(seed: int) -> None:
         ("relative units", 950_010_173),  # a small state that drives a large one
         ("relative hostile_ones", 950_010_420),  # a slow mode beyond the directions
         ("relative hostile_ones", 950_011_726),
+        ("relative silenced", 6_002_076),  # inputs that are parallel to the last digit
         ("relative units", 970_006_720),  # a weight of 1e-308, whose products vanish
     ],
 )

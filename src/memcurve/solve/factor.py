@@ -252,7 +252,8 @@ def _band_arnoldi(A: Floats, C: Floats, size: float, smallest: float) -> Reduced
                 rest = float(np.sqrt(v @ v))
                 if rest > 0.7 * before:
                     break
-            if count < n and rest > smallest * lengths[j]:
+            # what still goes away lies along the others, to the last digit
+            if count < n and rest > max(0.7 * before, smallest * lengths[j]):
                 Q[:, count] = v / rest
                 column[count, j] = rest
                 log_sizes[count] = np.log(rest) + parents[j]
