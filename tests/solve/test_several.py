@@ -9,6 +9,7 @@ from scipy.linalg import block_diag
 
 from draws import of_radius
 from memcurve import LinearNetwork, ensembles, memory_curve
+from memcurve.inputs.noise import StateNoise
 from tolerances import CLOSED_FORM, SEVERAL, agree
 
 
@@ -117,3 +118,14 @@ def test_the_error_of_a_sum_counts_its_rounding() -> None:
             known = parts[0, 0] + parts[1, 1]
             off = abs(Fraction(value) - Fraction(int(known.p), int(known.q)))
             assert off <= Fraction(error)
+
+
+def test_answers_do_not_depend_on_what_was_asked_before() -> None:
+    """Noise keeps directions that rounding alone leads to; without it they are left out."""
+    network = ensembles.sparse_normal(60, density=0.03, seed=2)
+    network = network.replace(C=np.random.default_rng(2).standard_normal((60, 2)))
+    fresh = memory_curve(network.replace(), 20)
+    memory_curve(network, 20, noise=StateNoise(1e-3))
+    again = memory_curve(network, 20)
+    assert np.array_equal(again.channels, fresh.channels)
+    assert np.array_equal(again.channel_errors, fresh.channel_errors)

@@ -237,7 +237,8 @@ def solve_hessenberg(
 
 def _hessenberg_model(problem: Problem, space: Coordinates) -> ReducedModel:
     """All directions of a dense network in these units, kept for further questions."""
-    key = ("hessenberg", *(space.key or ("balanced", id(problem.states)))[:2])
+    units = (space.key or ("balanced", id(problem.states)))[:2]
+    key = ("hessenberg", space.exactly, *units)
     models = problem.analysis.models
     if key not in models:
         if problem.states.is_feed_forward:
